@@ -129,6 +129,7 @@ where
     /// # Panics
     ///
     /// Panics if the spawner has another executor.
+    #[track_caller]
     pub fn spawn(self: Pin<&Self>, argument: A) -> Result<(), SpawnError<A>> {
         if !self.attached.get() {
             self.attach();
@@ -137,6 +138,7 @@ where
     }
 
     #[cold]
+    #[track_caller]
     fn attach(self: Pin<&Self>) {
         let lists = self.storage.lists();
         // SAFETY: the executor is pinned, so its storage does not move, and its drop detaches the
@@ -157,6 +159,7 @@ where
     /// Panics if the task panics, with the same payload; the task has ended then. Panics if the
     /// task ends while one of its wakers is left; the slot stays occupied until that waker is
     /// dropped. Panics if it is called inside a task of this executor.
+    #[track_caller]
     pub fn step(self: Pin<&Self>) -> bool {
         let lists = self.storage.lists();
         let _running = lists.enter();
@@ -212,6 +215,7 @@ where
     /// assert!(executor.is_empty());
     /// ```
     #[inline]
+    #[track_caller]
     pub fn run<E>(self: Pin<&Self>, mut park: impl FnMut(Park) -> Result<(), E>) -> Result<(), E> {
         let lists = self.storage.lists();
         loop {

@@ -110,6 +110,7 @@ impl Lists {
     ///
     /// Panics if a call further up the stack is polling.
     #[inline]
+    #[track_caller]
     pub(crate) fn enter(&self) -> Running<'_> {
         assert!(
             !self.running.replace(true),

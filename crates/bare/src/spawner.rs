@@ -98,6 +98,7 @@ impl<A> Spawner<A> {
     /// # Panics
     ///
     /// Panics if the spawner has an executor.
+    #[track_caller]
     pub(crate) unsafe fn attach(&self, lists: &Lists) {
         assert!(
             self.lists.get().is_none(),

@@ -35,11 +35,13 @@ impl<J: Job> Pool<J> {
     /// # Panics
     ///
     /// Panics if `config.max_threads` is zero.
+    #[track_caller]
     pub fn new(config: Config) -> Self {
         Self::with_spawn(config, Box::new(|builder, body| builder.spawn(body)))
     }
 
     /// Makes a pool whose threads are started by `spawn`.
+    #[track_caller]
     pub(crate) fn with_spawn(config: Config, spawn: Box<Spawn>) -> Self {
         assert!(
             config.max_threads > 0,

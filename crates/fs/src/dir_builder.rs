@@ -1,8 +1,11 @@
 //! A builder of directories.
 
 use std::fs;
+use std::future::Future;
 use std::io;
 use std::path::Path;
+
+use raddle_leaf::misuse::io_at_caller;
 
 use crate::offload;
 
@@ -61,14 +64,17 @@ impl DirBuilder {
     /// # Cancel safety
     ///
     /// See [the crate documentation](crate#cancel-safety).
-    pub async fn create(&self, path: impl AsRef<Path>) -> io::Result<()> {
-        let path = path.as_ref().to_owned();
-        let mut builder = fs::DirBuilder::new();
-        builder.recursive(self.recursive);
-        #[cfg(unix)]
-        if let Some(mode) = self.mode {
-            std::os::unix::fs::DirBuilderExt::mode(&mut builder, mode);
-        }
-        offload::run(move || builder.create(path)).await
+    #[track_caller]
+    pub fn create(&self, path: impl AsRef<Path>) -> impl Future<Output = io::Result<()>> {
+        io_at_caller(async move {
+            let path = path.as_ref().to_owned();
+            let mut builder = fs::DirBuilder::new();
+            builder.recursive(self.recursive);
+            #[cfg(unix)]
+            if let Some(mode) = self.mode {
+                std::os::unix::fs::DirBuilderExt::mode(&mut builder, mode);
+            }
+            offload::run(move || builder.create(path)).await
+        })
     }
 }

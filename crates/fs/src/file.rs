@@ -4,11 +4,13 @@ mod stream;
 
 use std::fmt;
 use std::fs::{self, FileTimes, Metadata, Permissions};
+use std::future::Future;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use raddle_leaf::misuse::io_at_caller;
 use raddle_task::JoinHandle;
 
 use super::OpenOptions;
@@ -116,8 +118,9 @@ impl File {
     /// assert_eq!(text, "hello");
     /// # Ok(()) }) }
     /// ```
-    pub async fn open(path: impl AsRef<Path>) -> io::Result<Self> {
-        Self::options().read(true).open(path).await
+    #[track_caller]
+    pub fn open(path: impl AsRef<Path>) -> impl Future<Output = io::Result<Self>> {
+        io_at_caller(async move { Self::options().read(true).open_file(path).await })
     }
 
     /// Opens a file for writing. Creates it if it does not exist, and truncates it if it does.
@@ -149,10 +152,13 @@ impl File {
     /// file.flush().await?;
     /// # Ok(()) }) }
     /// ```
-    pub async fn create(path: impl AsRef<Path>) -> io::Result<Self> {
-        let mut options = Self::options();
-        options.write(true).create(true).truncate(true);
-        options.open(path).await
+    #[track_caller]
+    pub fn create(path: impl AsRef<Path>) -> impl Future<Output = io::Result<Self>> {
+        io_at_caller(async move {
+            let mut options = Self::options();
+            options.write(true).create(true).truncate(true);
+            options.open_file(path).await
+        })
     }
 
     /// Creates a new file, and opens it for reading and writing.
@@ -179,10 +185,13 @@ impl File {
     /// assert_eq!(error.kind(), std::io::ErrorKind::AlreadyExists);
     /// # Ok(()) }) }
     /// ```
-    pub async fn create_new<P: AsRef<Path>>(path: P) -> io::Result<Self> {
-        let mut options = Self::options();
-        options.read(true).write(true).create_new(true);
-        options.open(path).await
+    #[track_caller]
+    pub fn create_new<P: AsRef<Path>>(path: P) -> impl Future<Output = io::Result<Self>> {
+        io_at_caller(async move {
+            let mut options = Self::options();
+            options.read(true).write(true).create_new(true);
+            options.open_file(path).await
+        })
     }
 
     /// Returns options for other ways to open a file.
@@ -232,8 +241,9 @@ impl File {
     /// file.sync_all().await?;
     /// # Ok(()) }) }
     /// ```
-    pub async fn sync_all(&self) -> io::Result<()> {
-        self.sync(fs::File::sync_all).await
+    #[track_caller]
+    pub fn sync_all(&self) -> impl Future<Output = io::Result<()>> {
+        io_at_caller(async move { self.sync(fs::File::sync_all).await })
     }
 
     /// Waits until the content is on the disk, with the metadata that is needed to read it.
@@ -246,8 +256,9 @@ impl File {
     /// # Cancel safety
     ///
     /// See [the type](File#cancel-safety).
-    pub async fn sync_data(&self) -> io::Result<()> {
-        self.sync(fs::File::sync_data).await
+    #[track_caller]
+    pub fn sync_data(&self) -> impl Future<Output = io::Result<()>> {
+        io_at_caller(async move { self.sync(fs::File::sync_data).await })
     }
 
     /// Truncates or extends the file to `size` bytes; the extension is zeros. The position of the
@@ -263,14 +274,17 @@ impl File {
     /// # Cancel safety
     ///
     /// See [the type](File#cancel-safety).
-    pub async fn set_len(&self, size: u64) -> io::Result<()> {
-        self.call(move |stream| {
-            // The call may cut off bytes that were read ahead.
-            stream.move_back()?;
-            stream.discard_results();
-            stream.source.set_len(size)
+    #[track_caller]
+    pub fn set_len(&self, size: u64) -> impl Future<Output = io::Result<()>> {
+        io_at_caller(async move {
+            self.call(move |stream| {
+                // The call may cut off bytes that were read ahead.
+                stream.move_back()?;
+                stream.discard_results();
+                stream.source.set_len(size)
+            })
+            .await
         })
-        .await
     }
 
     /// Returns the metadata of the file.
@@ -282,8 +296,9 @@ impl File {
     /// # Cancel safety
     ///
     /// See [the type](File#cancel-safety).
-    pub async fn metadata(&self) -> io::Result<Metadata> {
-        self.call(|stream| stream.source.metadata()).await
+    #[track_caller]
+    pub fn metadata(&self) -> impl Future<Output = io::Result<Metadata>> {
+        io_at_caller(async move { self.call(|stream| stream.source.metadata()).await })
     }
 
     /// Returns another handle of the same open file. Both share one position, which is that of the
@@ -296,15 +311,18 @@ impl File {
     /// # Cancel safety
     ///
     /// See [the type](File#cancel-safety).
-    pub async fn try_clone(&self) -> io::Result<Self> {
-        let clone = self.call(|stream| {
-            stream.move_back()?;
-            stream.source.try_clone()
-        });
-        let std = clone.await?;
-        let mut file = Self::from_std(std);
-        file.max_buf_size = self.max_buf_size;
-        Ok(file)
+    #[track_caller]
+    pub fn try_clone(&self) -> impl Future<Output = io::Result<Self>> {
+        io_at_caller(async move {
+            let clone = self.call(|stream| {
+                stream.move_back()?;
+                stream.source.try_clone()
+            });
+            let std = clone.await?;
+            let mut file = Self::from_std(std);
+            file.max_buf_size = self.max_buf_size;
+            Ok(file)
+        })
     }
 
     /// Waits until no call is under way, and returns the file as std's type, at the position of the
@@ -369,9 +387,12 @@ impl File {
     /// # Cancel safety
     ///
     /// See [the type](File#cancel-safety).
-    pub async fn set_permissions(&self, perm: Permissions) -> io::Result<()> {
-        self.call(move |stream| stream.source.set_permissions(perm))
-            .await
+    #[track_caller]
+    pub fn set_permissions(&self, perm: Permissions) -> impl Future<Output = io::Result<()>> {
+        io_at_caller(async move {
+            self.call(move |stream| stream.source.set_permissions(perm))
+                .await
+        })
     }
 
     /// Changes the times of the file. First waits for a write that is under way, which would change
@@ -403,9 +424,12 @@ impl File {
     /// assert_eq!(file.metadata().await?.modified()?, SystemTime::UNIX_EPOCH);
     /// # Ok(()) }) }
     /// ```
-    pub async fn set_times(&self, times: FileTimes) -> io::Result<()> {
-        self.call(move |stream| stream.source.set_times(times))
-            .await
+    #[track_caller]
+    pub fn set_times(&self, times: FileTimes) -> impl Future<Output = io::Result<()>> {
+        io_at_caller(async move {
+            self.call(move |stream| stream.source.set_times(times))
+                .await
+        })
     }
 
     /// Changes the modification time: [`set_times`](Self::set_times) with only that time.
@@ -417,8 +441,9 @@ impl File {
     /// # Cancel safety
     ///
     /// See [the type](File#cancel-safety).
-    pub async fn set_modified(&self, time: SystemTime) -> io::Result<()> {
-        self.set_times(FileTimes::new().set_modified(time)).await
+    #[track_caller]
+    pub fn set_modified(&self, time: SystemTime) -> impl Future<Output = io::Result<()>> {
+        self.set_times(FileTimes::new().set_modified(time))
     }
 
     /// Sets the maximum number of bytes that one call reads or writes. The default is 2 MiB.
@@ -426,6 +451,7 @@ impl File {
     /// # Panics
     ///
     /// Panics if `max_buf_size` is zero.
+    #[track_caller]
     pub fn set_max_buf_size(&mut self, max_buf_size: usize) {
         assert!(
             max_buf_size > 0,

@@ -1,8 +1,11 @@
 //! The functions of `std::fs`, each a call on the pool.
 
 use std::fs::{self, Metadata, Permissions};
+use std::future::Future;
 use std::io;
 use std::path::{Path, PathBuf};
+
+use raddle_leaf::misuse::io_at_caller;
 
 use crate::offload;
 
@@ -18,9 +21,12 @@ use crate::offload;
 /// # Cancel safety
 ///
 /// See [the crate documentation](crate#cancel-safety).
-pub async fn canonicalize(path: impl AsRef<Path>) -> io::Result<PathBuf> {
-    let path = path.as_ref().to_owned();
-    offload::run(move || fs::canonicalize(path)).await
+#[track_caller]
+pub fn canonicalize(path: impl AsRef<Path>) -> impl Future<Output = io::Result<PathBuf>> {
+    io_at_caller(async move {
+        let path = path.as_ref().to_owned();
+        offload::run(move || fs::canonicalize(path)).await
+    })
 }
 
 /// Creates a directory, whose parent must exist.
@@ -38,9 +44,12 @@ pub async fn canonicalize(path: impl AsRef<Path>) -> io::Result<PathBuf> {
 /// # Cancel safety
 ///
 /// See [the crate documentation](crate#cancel-safety).
-pub async fn create_dir(path: impl AsRef<Path>) -> io::Result<()> {
-    let path = path.as_ref().to_owned();
-    offload::run(move || fs::create_dir(path)).await
+#[track_caller]
+pub fn create_dir(path: impl AsRef<Path>) -> impl Future<Output = io::Result<()>> {
+    io_at_caller(async move {
+        let path = path.as_ref().to_owned();
+        offload::run(move || fs::create_dir(path)).await
+    })
 }
 
 /// Creates a directory, and its parents if they are missing.
@@ -70,9 +79,12 @@ pub async fn create_dir(path: impl AsRef<Path>) -> io::Result<()> {
 /// fs::create_dir_all(&path).await?;
 /// # Ok(()) }) }
 /// ```
-pub async fn create_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
-    let path = path.as_ref().to_owned();
-    offload::run(move || fs::create_dir_all(path)).await
+#[track_caller]
+pub fn create_dir_all(path: impl AsRef<Path>) -> impl Future<Output = io::Result<()>> {
+    io_at_caller(async move {
+        let path = path.as_ref().to_owned();
+        offload::run(move || fs::create_dir_all(path)).await
+    })
 }
 
 /// Returns the metadata of the file at `path`. Follows symbolic links.
@@ -101,9 +113,12 @@ pub async fn create_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
 /// assert_eq!(fs::metadata(&path).await?.len(), 5);
 /// # Ok(()) }) }
 /// ```
-pub async fn metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
-    let path = path.as_ref().to_owned();
-    offload::run(move || fs::metadata(path)).await
+#[track_caller]
+pub fn metadata(path: impl AsRef<Path>) -> impl Future<Output = io::Result<Metadata>> {
+    io_at_caller(async move {
+        let path = path.as_ref().to_owned();
+        offload::run(move || fs::metadata(path)).await
+    })
 }
 
 /// Returns the target of a symbolic link.
@@ -132,9 +147,12 @@ pub async fn metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
 /// assert_eq!(fs::read_link(&link).await?.to_str(), Some("target"));
 /// # Ok(()) }) }
 /// ```
-pub async fn read_link(path: impl AsRef<Path>) -> io::Result<PathBuf> {
-    let path = path.as_ref().to_owned();
-    offload::run(move || fs::read_link(path)).await
+#[track_caller]
+pub fn read_link(path: impl AsRef<Path>) -> impl Future<Output = io::Result<PathBuf>> {
+    io_at_caller(async move {
+        let path = path.as_ref().to_owned();
+        offload::run(move || fs::read_link(path)).await
+    })
 }
 
 /// Reads the whole content of a file.
@@ -150,9 +168,12 @@ pub async fn read_link(path: impl AsRef<Path>) -> io::Result<PathBuf> {
 /// # Cancel safety
 ///
 /// See [the crate documentation](crate#cancel-safety).
-pub async fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
-    let path = path.as_ref().to_owned();
-    offload::run(move || fs::read(path)).await
+#[track_caller]
+pub fn read(path: impl AsRef<Path>) -> impl Future<Output = io::Result<Vec<u8>>> {
+    io_at_caller(async move {
+        let path = path.as_ref().to_owned();
+        offload::run(move || fs::read(path)).await
+    })
 }
 
 /// Reads the whole content of a file, as text.
@@ -182,9 +203,12 @@ pub async fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
 /// assert_eq!(fs::read_to_string(&path).await?, "hello");
 /// # Ok(()) }) }
 /// ```
-pub async fn read_to_string(path: impl AsRef<Path>) -> io::Result<String> {
-    let path = path.as_ref().to_owned();
-    offload::run(move || fs::read_to_string(path)).await
+#[track_caller]
+pub fn read_to_string(path: impl AsRef<Path>) -> impl Future<Output = io::Result<String>> {
+    io_at_caller(async move {
+        let path = path.as_ref().to_owned();
+        offload::run(move || fs::read_to_string(path)).await
+    })
 }
 
 /// Removes an empty directory.
@@ -201,9 +225,12 @@ pub async fn read_to_string(path: impl AsRef<Path>) -> io::Result<String> {
 /// # Cancel safety
 ///
 /// See [the crate documentation](crate#cancel-safety).
-pub async fn remove_dir(path: impl AsRef<Path>) -> io::Result<()> {
-    let path = path.as_ref().to_owned();
-    offload::run(move || fs::remove_dir(path)).await
+#[track_caller]
+pub fn remove_dir(path: impl AsRef<Path>) -> impl Future<Output = io::Result<()>> {
+    io_at_caller(async move {
+        let path = path.as_ref().to_owned();
+        offload::run(move || fs::remove_dir(path)).await
+    })
 }
 
 /// Removes a directory with everything in it. A symbolic link in it is removed, not its target.
@@ -234,9 +261,12 @@ pub async fn remove_dir(path: impl AsRef<Path>) -> io::Result<()> {
 /// assert!(!fs::try_exists(&path).await?);
 /// # Ok(()) }) }
 /// ```
-pub async fn remove_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
-    let path = path.as_ref().to_owned();
-    offload::run(move || fs::remove_dir_all(path)).await
+#[track_caller]
+pub fn remove_dir_all(path: impl AsRef<Path>) -> impl Future<Output = io::Result<()>> {
+    io_at_caller(async move {
+        let path = path.as_ref().to_owned();
+        offload::run(move || fs::remove_dir_all(path)).await
+    })
 }
 
 /// Removes a file.
@@ -252,9 +282,12 @@ pub async fn remove_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
 /// # Cancel safety
 ///
 /// See [the crate documentation](crate#cancel-safety).
-pub async fn remove_file(path: impl AsRef<Path>) -> io::Result<()> {
-    let path = path.as_ref().to_owned();
-    offload::run(move || fs::remove_file(path)).await
+#[track_caller]
+pub fn remove_file(path: impl AsRef<Path>) -> impl Future<Output = io::Result<()>> {
+    io_at_caller(async move {
+        let path = path.as_ref().to_owned();
+        offload::run(move || fs::remove_file(path)).await
+    })
 }
 
 /// Returns the metadata of the file at `path`. Does not follow symbolic links: returns the metadata
@@ -284,9 +317,12 @@ pub async fn remove_file(path: impl AsRef<Path>) -> io::Result<()> {
 /// assert!(fs::symlink_metadata(&link).await?.is_symlink());
 /// # Ok(()) }) }
 /// ```
-pub async fn symlink_metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
-    let path = path.as_ref().to_owned();
-    offload::run(move || fs::symlink_metadata(path)).await
+#[track_caller]
+pub fn symlink_metadata(path: impl AsRef<Path>) -> impl Future<Output = io::Result<Metadata>> {
+    io_at_caller(async move {
+        let path = path.as_ref().to_owned();
+        offload::run(move || fs::symlink_metadata(path)).await
+    })
 }
 
 /// Returns whether a file or directory exists at `path`. Follows symbolic links.
@@ -301,9 +337,12 @@ pub async fn symlink_metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
 /// # Cancel safety
 ///
 /// See [the crate documentation](crate#cancel-safety).
-pub async fn try_exists(path: impl AsRef<Path>) -> io::Result<bool> {
-    let path = path.as_ref().to_owned();
-    offload::run(move || fs::exists(path)).await
+#[track_caller]
+pub fn try_exists(path: impl AsRef<Path>) -> impl Future<Output = io::Result<bool>> {
+    io_at_caller(async move {
+        let path = path.as_ref().to_owned();
+        offload::run(move || fs::exists(path)).await
+    })
 }
 
 /// Copies the content and the permissions of a file to another one, which is created or
@@ -336,9 +375,12 @@ pub async fn try_exists(path: impl AsRef<Path>) -> io::Result<bool> {
 /// assert_eq!(fs::copy(&path, &copy).await?, 5);
 /// # Ok(()) }) }
 /// ```
-pub async fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<u64> {
-    let (from, to) = (from.as_ref().to_owned(), to.as_ref().to_owned());
-    offload::run(move || fs::copy(from, to)).await
+#[track_caller]
+pub fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> impl Future<Output = io::Result<u64>> {
+    io_at_caller(async move {
+        let (from, to) = (from.as_ref().to_owned(), to.as_ref().to_owned());
+        offload::run(move || fs::copy(from, to)).await
+    })
 }
 
 /// Creates a hard link: `link` becomes another name of the file `original`.
@@ -370,9 +412,15 @@ pub async fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<u6
 /// assert_eq!(fs::read(&link).await?, b"hello");
 /// # Ok(()) }) }
 /// ```
-pub async fn hard_link(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<()> {
-    let (original, link) = (original.as_ref().to_owned(), link.as_ref().to_owned());
-    offload::run(move || fs::hard_link(original, link)).await
+#[track_caller]
+pub fn hard_link(
+    original: impl AsRef<Path>,
+    link: impl AsRef<Path>,
+) -> impl Future<Output = io::Result<()>> {
+    io_at_caller(async move {
+        let (original, link) = (original.as_ref().to_owned(), link.as_ref().to_owned());
+        offload::run(move || fs::hard_link(original, link)).await
+    })
 }
 
 /// Renames a file or directory, and replaces an existing file of the new name. Both paths must be
@@ -405,9 +453,15 @@ pub async fn hard_link(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io
 /// assert!(!fs::try_exists(&path).await?);
 /// # Ok(()) }) }
 /// ```
-pub async fn rename(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<()> {
-    let (from, to) = (from.as_ref().to_owned(), to.as_ref().to_owned());
-    offload::run(move || fs::rename(from, to)).await
+#[track_caller]
+pub fn rename(
+    from: impl AsRef<Path>,
+    to: impl AsRef<Path>,
+) -> impl Future<Output = io::Result<()>> {
+    io_at_caller(async move {
+        let (from, to) = (from.as_ref().to_owned(), to.as_ref().to_owned());
+        offload::run(move || fs::rename(from, to)).await
+    })
 }
 
 /// Changes the permissions of a file.
@@ -439,9 +493,15 @@ pub async fn rename(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<
 /// assert!(fs::metadata(&path).await?.permissions().readonly());
 /// # Ok(()) }) }
 /// ```
-pub async fn set_permissions(path: impl AsRef<Path>, perm: Permissions) -> io::Result<()> {
-    let path = path.as_ref().to_owned();
-    offload::run(move || fs::set_permissions(path, perm)).await
+#[track_caller]
+pub fn set_permissions(
+    path: impl AsRef<Path>,
+    perm: Permissions,
+) -> impl Future<Output = io::Result<()>> {
+    io_at_caller(async move {
+        let path = path.as_ref().to_owned();
+        offload::run(move || fs::set_permissions(path, perm)).await
+    })
 }
 
 /// Writes `contents` as the whole content of a file, which is created or overwritten.
@@ -471,7 +531,13 @@ pub async fn set_permissions(path: impl AsRef<Path>, perm: Permissions) -> io::R
 /// assert_eq!(fs::read(&path).await?, b"hello");
 /// # Ok(()) }) }
 /// ```
-pub async fn write(path: impl AsRef<Path>, contents: impl AsRef<[u8]>) -> io::Result<()> {
-    let (path, contents) = (path.as_ref().to_owned(), contents.as_ref().to_owned());
-    offload::run(move || fs::write(path, contents)).await
+#[track_caller]
+pub fn write(
+    path: impl AsRef<Path>,
+    contents: impl AsRef<[u8]>,
+) -> impl Future<Output = io::Result<()>> {
+    io_at_caller(async move {
+        let (path, contents) = (path.as_ref().to_owned(), contents.as_ref().to_owned());
+        offload::run(move || fs::write(path, contents)).await
+    })
 }

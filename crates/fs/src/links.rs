@@ -1,7 +1,10 @@
 //! Functions of Unix only.
 
+use std::future::Future;
 use std::io;
 use std::path::Path;
+
+use raddle_leaf::misuse::io_at_caller;
 
 use crate::offload;
 
@@ -30,7 +33,13 @@ use crate::offload;
 /// assert_eq!(fs::read(&link).await?, b"hello");
 /// # Ok(()) }) }
 /// ```
-pub async fn symlink(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<()> {
-    let (original, link) = (original.as_ref().to_owned(), link.as_ref().to_owned());
-    offload::run(move || std::os::unix::fs::symlink(original, link)).await
+#[track_caller]
+pub fn symlink(
+    original: impl AsRef<Path>,
+    link: impl AsRef<Path>,
+) -> impl Future<Output = io::Result<()>> {
+    io_at_caller(async move {
+        let (original, link) = (original.as_ref().to_owned(), link.as_ref().to_owned());
+        offload::run(move || std::os::unix::fs::symlink(original, link)).await
+    })
 }

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use raddle_leaf::misuse::Misuse;
 use raddle_task::JoinHandle;
 use raddle_task::blocking::{self, Submit};
 
@@ -9,9 +10,12 @@ use crate::serial::{Resource, Taken};
 
 /// Makes a call on the pool and waits for it. Dropping the future does not stop the call.
 ///
-/// # Panics
+/// # Errors
 ///
-/// Panics if the thread is not in a runtime.
+/// Returns the error of the call, the reason why it is not made, or a [`Misuse`] if the thread is
+/// not in a runtime: public functions return their futures through [`io_at_caller`].
+///
+/// [`io_at_caller`]: raddle_leaf::misuse::io_at_caller
 pub(crate) async fn run<F, T>(call: F) -> io::Result<T>
 where
     F: FnOnce() -> io::Result<T> + Send + 'static,
@@ -41,12 +45,8 @@ pub(crate) enum Mode {
 ///
 /// # Errors
 ///
-/// Returns the reason if the system has no thread for the job, or if the runtime has shut down. The
-/// value is then back and unchanged.
-///
-/// # Panics
-///
-/// Panics if the thread is not in a runtime. The value is then back and unchanged.
+/// Returns the reason if the system has no thread for the job, or if the runtime has shut down, and
+/// a [`Misuse`] if the thread is not in a runtime. The value is then back and unchanged.
 #[track_caller]
 pub(crate) fn begin<T, R>(
     mut value: Taken<T>,
@@ -68,6 +68,16 @@ where
     spawn(call, mode, submit)
 }
 
+/// Returns an error of [`begin`] from a poll, or panics if it is a [`Misuse`].
+#[cold]
+#[track_caller]
+pub(crate) fn error_in_poll(error: io::Error) -> io::Error {
+    match Misuse::from_io(error) {
+        Ok(misuse) => misuse.panic(),
+        Err(error) => error,
+    }
+}
+
 /// The error of a method for whose call there was no thread or no runtime.
 pub(crate) fn refusal(error: io::Error) -> io::Error {
     match blocking::is_shut_down(&error) {
@@ -80,7 +90,8 @@ pub(crate) fn refusal(error: io::Error) -> io::Error {
 /// Begins a call on the pool.
 ///
 /// `call` owns something that must not be lost. If the system has no thread for it, or the runtime
-/// has shut down, it is therefore called at once with the reason, which it must return.
+/// has shut down, it is therefore called at once with the reason, which it must return. Without a
+/// runtime, the error is a [`Misuse`].
 #[track_caller]
 fn spawn<F, R>(call: F, mode: Mode, submit: Submit) -> io::Result<JoinHandle<io::Result<R>>>
 where
@@ -96,7 +107,7 @@ where
     match blocking::try_spawn(call, mode == Mode::Mandatory, submit) {
         Ok(call) => Ok(call),
         Err(refused) => match (no_runtime, refused) {
-            (Some(text), _) => panic!("{text}"),
+            (Some(text), _) => Err(Misuse::new(text).into()),
             (None, Err(reason)) => Err(reason),
             (None, Ok(_)) => unreachable!("a refused call returns the reason"),
         },

@@ -1,8 +1,11 @@
 //! Options for opening a file.
 
 use std::fs;
+use std::future::Future;
 use std::io;
 use std::path::Path;
+
+use raddle_leaf::misuse::io_at_caller;
 
 use super::File;
 use crate::offload;
@@ -161,7 +164,13 @@ impl OpenOptions {
     /// # Cancel safety
     ///
     /// See [the crate documentation](crate#cancel-safety).
-    pub async fn open(&self, path: impl AsRef<Path>) -> io::Result<File> {
+    #[track_caller]
+    pub fn open(&self, path: impl AsRef<Path>) -> impl Future<Output = io::Result<File>> {
+        io_at_caller(self.open_file(path))
+    }
+
+    /// Opens the file, or returns a [`Misuse`](raddle_leaf::misuse::Misuse).
+    pub(crate) async fn open_file(&self, path: impl AsRef<Path>) -> io::Result<File> {
         let (options, path) = (self.0.clone(), path.as_ref().to_owned());
         offload::run(move || options.open(path))
             .await

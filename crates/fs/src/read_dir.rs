@@ -4,12 +4,13 @@ use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fmt;
 use std::fs::{self, FileType, Metadata};
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
+use raddle_leaf::misuse::io_at_caller;
 use raddle_task::blocking;
 
 use crate::offload::{self, Mode};
@@ -49,15 +50,18 @@ const CHUNK: usize = 32;
 /// }
 /// # Ok(()) }) }
 /// ```
-pub async fn read_dir(path: impl AsRef<Path>) -> io::Result<ReadDir> {
-    let path = path.as_ref().to_owned();
-    let chunk = offload::run(move || {
-        let mut chunk = Chunk::new(fs::read_dir(path)?);
-        chunk.fill();
-        Ok(chunk)
+#[track_caller]
+pub fn read_dir(path: impl AsRef<Path>) -> impl Future<Output = io::Result<ReadDir>> {
+    io_at_caller(async move {
+        let path = path.as_ref().to_owned();
+        let chunk = offload::run(move || {
+            let mut chunk = Chunk::new(fs::read_dir(path)?);
+            chunk.fill();
+            Ok(chunk)
+        })
+        .await?;
+        Ok(ReadDir(Serial::new(chunk)))
     })
-    .await?;
-    Ok(ReadDir(Serial::new(chunk)))
 }
 
 /// The entries of a directory, in the order in which the system returns them.
@@ -122,8 +126,9 @@ impl ReadDir {
     ///
     /// Cancel safe: if the future is dropped before completion, the next call returns the same
     /// entry.
-    pub async fn next_entry(&mut self) -> io::Result<Option<DirEntry>> {
-        poll_fn(|cx| self.poll_next_entry(cx)).await
+    #[track_caller]
+    pub fn next_entry(&mut self) -> impl Future<Output = io::Result<Option<DirEntry>>> {
+        io_at_caller(async move { poll_fn(|cx| self.poll_entry(cx)).await })
     }
 
     /// The poll function of [`next_entry`](Self::next_entry).
@@ -131,7 +136,15 @@ impl ReadDir {
     /// # Errors
     ///
     /// Returns the same errors as [`next_entry`](Self::next_entry).
+    #[track_caller]
     pub fn poll_next_entry(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Option<DirEntry>>> {
+        match ready!(self.poll_entry(cx)) {
+            Ok(entry) => Poll::Ready(Ok(entry)),
+            Err(error) => Poll::Ready(Err(offload::error_in_poll(error))),
+        }
+    }
+
+    fn poll_entry(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Option<DirEntry>>> {
         budgeted(cx, |cx| {
             loop {
                 let mut chunk = ready!(self.0.poll_take(cx));
@@ -196,9 +209,12 @@ impl DirEntry {
     /// # Cancel safety
     ///
     /// See [the crate documentation](crate#cancel-safety).
-    pub async fn metadata(&self) -> io::Result<Metadata> {
-        let std = Arc::clone(&self.std);
-        offload::run(move || std.metadata()).await
+    #[track_caller]
+    pub fn metadata(&self) -> impl Future<Output = io::Result<Metadata>> {
+        io_at_caller(async move {
+            let std = Arc::clone(&self.std);
+            offload::run(move || std.metadata()).await
+        })
     }
 
     /// Returns the type of the entry. Does not follow symbolic links.
@@ -210,9 +226,12 @@ impl DirEntry {
     /// # Cancel safety
     ///
     /// See [the crate documentation](crate#cancel-safety).
-    pub async fn file_type(&self) -> io::Result<FileType> {
-        let std = Arc::clone(&self.std);
-        offload::run(move || std.file_type()).await
+    #[track_caller]
+    pub fn file_type(&self) -> impl Future<Output = io::Result<FileType>> {
+        io_at_caller(async move {
+            let std = Arc::clone(&self.std);
+            offload::run(move || std.file_type()).await
+        })
     }
 
     /// Returns the inode number of the entry.

@@ -1,11 +1,14 @@
 //! Functions of Windows only.
 
+use std::future::Future;
 use std::io;
 use std::os::windows::fs::OpenOptionsExt;
 use std::os::windows::io::{
     AsHandle, AsRawHandle, BorrowedHandle, FromRawHandle, OwnedHandle, RawHandle,
 };
 use std::path::Path;
+
+use raddle_leaf::misuse::io_at_caller;
 
 use crate::stdio::{Output, Stdin};
 use crate::{File, OpenOptions, offload};
@@ -29,9 +32,15 @@ use crate::{File, OpenOptions, offload};
 /// raddle::fs::symlink_dir("releases\\7", "current").await?;
 /// # Ok(()) }) }
 /// ```
-pub async fn symlink_dir(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<()> {
-    let (original, link) = (original.as_ref().to_owned(), link.as_ref().to_owned());
-    offload::run(move || std::os::windows::fs::symlink_dir(original, link)).await
+#[track_caller]
+pub fn symlink_dir(
+    original: impl AsRef<Path>,
+    link: impl AsRef<Path>,
+) -> impl Future<Output = io::Result<()>> {
+    io_at_caller(async move {
+        let (original, link) = (original.as_ref().to_owned(), link.as_ref().to_owned());
+        offload::run(move || std::os::windows::fs::symlink_dir(original, link)).await
+    })
 }
 
 /// Makes `link` a symbolic link to the file `original`, which need not exist.
@@ -53,9 +62,15 @@ pub async fn symlink_dir(original: impl AsRef<Path>, link: impl AsRef<Path>) -> 
 /// raddle::fs::symlink_file("settings.7", "settings").await?;
 /// # Ok(()) }) }
 /// ```
-pub async fn symlink_file(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<()> {
-    let (original, link) = (original.as_ref().to_owned(), link.as_ref().to_owned());
-    offload::run(move || std::os::windows::fs::symlink_file(original, link)).await
+#[track_caller]
+pub fn symlink_file(
+    original: impl AsRef<Path>,
+    link: impl AsRef<Path>,
+) -> impl Future<Output = io::Result<()>> {
+    io_at_caller(async move {
+        let (original, link) = (original.as_ref().to_owned(), link.as_ref().to_owned());
+        offload::run(move || std::os::windows::fs::symlink_file(original, link)).await
+    })
 }
 
 /// Options of Windows, like those of [`std::os::windows::fs::OpenOptionsExt`].

@@ -3,4 +3,5 @@
 #![forbid(unsafe_code)]
 
 pub mod coop;
+pub mod misuse;
 pub mod wait;

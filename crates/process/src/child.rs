@@ -1,12 +1,13 @@
 //! A child process.
 
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
 use std::io;
 use std::pin::{Pin, pin};
 use std::process::{ExitStatus, Output};
 use std::task::{Context, Poll};
 
 use raddle_io::{AsyncRead, AsyncReadExt};
+use raddle_leaf::misuse::io_at_caller;
 
 use super::reap::Process;
 use super::{ChildStderr, ChildStdin, ChildStdout};
@@ -123,10 +124,13 @@ impl Child {
     /// assert!(child.id().is_none());
     /// # Ok(()) }) }
     /// ```
-    pub async fn kill(&mut self) -> io::Result<()> {
-        self.start_kill()?;
-        self.wait().await?;
-        Ok(())
+    #[track_caller]
+    pub fn kill(&mut self) -> impl Future<Output = io::Result<()>> {
+        io_at_caller(async move {
+            self.start_kill()?;
+            self.exit().await?;
+            Ok(())
+        })
     }
 
     /// Waits for the process to exit. First closes the pipe to its standard input, so that the
@@ -160,7 +164,13 @@ impl Child {
     /// assert_eq!(child.wait().await?.code(), Some(3));
     /// # Ok(()) }) }
     /// ```
-    pub async fn wait(&mut self) -> io::Result<ExitStatus> {
+    #[track_caller]
+    pub fn wait(&mut self) -> impl Future<Output = io::Result<ExitStatus>> {
+        io_at_caller(self.exit())
+    }
+
+    /// Waits for the exit, or returns a [`Misuse`](raddle_leaf::misuse::Misuse).
+    pub(super) async fn exit(&mut self) -> io::Result<ExitStatus> {
         drop(self.stdin.take());
         poll_fn(|cx| raddle_reactor::poll_budgeted(cx, |cx| self.process.poll_wait(cx))).await
     }
@@ -217,11 +227,17 @@ impl Child {
     /// assert_eq!(output.stdout, b"hello\n");
     /// # Ok(()) }) }
     /// ```
-    pub async fn wait_with_output(mut self) -> io::Result<Output> {
+    #[track_caller]
+    pub fn wait_with_output(self) -> impl Future<Output = io::Result<Output>> {
+        io_at_caller(self.exit_with_output())
+    }
+
+    /// Collects the output, or returns a [`Misuse`](raddle_leaf::misuse::Misuse).
+    pub(super) async fn exit_with_output(mut self) -> io::Result<Output> {
         let (stdout, stderr) = (self.stdout.take(), self.stderr.take());
         let mut reading_stdout = pin!(read_all(stdout));
         let mut reading_stderr = pin!(read_all(stderr));
-        let mut waiting = pin!(self.wait());
+        let mut waiting = pin!(self.exit());
         let (mut stdout, mut stderr, mut status) = (None, None, None);
         // Polls all three in turn: a process may not end before its output is read. The first error
         // ends them all: the pipes may stay open for as long as the process runs, or longer.

@@ -10,6 +10,8 @@ use std::os::windows::process::CommandExt;
 use std::path::Path;
 use std::process::{ExitStatus, Output, Stdio};
 
+use raddle_leaf::misuse::io_at_caller;
+
 use super::Child;
 
 /// A builder of child processes, with the methods of [`std::process::Command`];
@@ -409,11 +411,11 @@ impl Command {
     #[track_caller]
     pub fn status(&mut self) -> impl Future<Output = io::Result<ExitStatus>> + use<> {
         let child = self.spawn();
-        async {
+        io_at_caller(async {
             let mut child = child?;
             drop((child.stdin.take(), child.stdout.take(), child.stderr.take()));
-            child.wait().await
-        }
+            child.exit().await
+        })
     }
 
     /// Starts the child, waits for it to exit and collects its output.
@@ -438,7 +440,7 @@ impl Command {
         self.std.stdout(Stdio::piped());
         self.std.stderr(Stdio::piped());
         let child = self.spawn();
-        async { child?.wait_with_output().await }
+        io_at_caller(async { child?.exit_with_output().await })
     }
 }
 

@@ -4,6 +4,9 @@ use std::io;
 use std::process::ExitStatus;
 use std::task::{Context, Poll, ready};
 
+#[cfg(unix)]
+use raddle_reactor::Handle;
+
 use super::exit_notifier::ExitNotifier;
 #[cfg(unix)]
 use super::orphans;
@@ -66,6 +69,8 @@ impl Process {
             // Listen first: then an end that the check misses is still noticed.
             if self.notifier.is_none() {
                 if let Some(running) = &self.running {
+                    #[cfg(unix)]
+                    Handle::check_current()?;
                     self.notifier = Some(ExitNotifier::of(running)?);
                 }
             }

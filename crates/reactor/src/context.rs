@@ -1,5 +1,6 @@
 //! The reactor of the current thread.
 
+use raddle_leaf::misuse::Misuse;
 use raddle_primitives::current::{self, EnterGuard, HandleFrame};
 
 use crate::{Handle, error};
@@ -14,8 +15,18 @@ impl Handle {
     pub fn current() -> Handle {
         match Handle::try_current() {
             Some(handle) => handle,
-            None => panic!("{}", error::NO_REACTOR),
+            None => error::no_reactor().panic(),
         }
+    }
+
+    /// Checks that a handle is current, for the body of an async function, whose panics
+    /// [`at_caller`](raddle_leaf::misuse::at_caller) moves to its caller.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`Misuse`] if no handle is current.
+    pub fn check_current() -> Result<(), Misuse> {
+        current::with(|_: &Handle| ()).ok_or_else(error::no_reactor)
     }
 
     /// The handle that was entered last on this thread, if there is one.

@@ -3,8 +3,23 @@
 use std::error::Error;
 use std::{fmt, io};
 
-pub(crate) const NO_REACTOR: &str =
-    "no reactor on this thread; run inside a Raddle runtime built with enable_io";
+use raddle_leaf::misuse::Misuse;
+use raddle_primitives::current;
+
+use crate::Handle;
+
+/// What an operation panics with if no reactor is current.
+#[cold]
+pub(crate) fn no_reactor() -> Misuse {
+    Misuse::new(match current::is_hidden::<Handle>() {
+        true => "no reactor in this runtime; call Builder::enable_io or Builder::enable_all",
+        false => {
+            "no reactor on this thread, which is outside a runtime; call this inside \
+             `rt.block_on(async { ... })` or after `let _guard = rt.enter()`, where rt is built \
+             with enable_io"
+        }
+    })
+}
 
 /// The reactor of a resource has been shut down.
 struct ShutdownError;

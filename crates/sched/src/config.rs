@@ -179,6 +179,7 @@ impl Config {
     /// # Panics
     ///
     /// Panics if a setting is invalid.
+    #[track_caller]
     pub(crate) fn check(&self) {
         assert!(self.workers > 0, "a scheduler needs at least one worker");
         assert!(

@@ -75,6 +75,7 @@ impl CurrentThread {
     /// # Panics
     ///
     /// Panics if an interval is zero.
+    #[track_caller]
     pub fn new(config: Config, driver: Option<Box<dyn Driver>>) -> Self {
         let config = Config {
             workers: 1,

@@ -323,7 +323,7 @@ pub fn count_nested_poll() -> bool {
 #[cold]
 #[track_caller]
 pub(crate) fn no_runtime() -> ! {
-    panic!("no runtime on this thread; call this inside block_on, a task, or Handle::enter")
+    panic!("{}", raddle_leaf::misuse::NO_RUNTIME)
 }
 
 /// Panics because a scheduler of `workers` workers has none of that index.

@@ -59,6 +59,7 @@ impl Pool {
     ///
     /// Panics if the number of workers or an interval is zero, or if the number of drivers does not
     /// fit the policy.
+    #[track_caller]
     pub fn start(
         config: Config,
         drivers: impl IntoIterator<Item = Box<dyn Driver>>,
@@ -105,6 +106,7 @@ impl Pool {
     /// assert_eq!(workers[1].step(), Step::Idle);
     /// assert_eq!(handle.block_on(task).unwrap(), 42);
     /// ```
+    #[track_caller]
     pub fn stepped(
         config: Config,
         drivers: impl IntoIterator<Item = Box<dyn Driver>>,
@@ -209,6 +211,7 @@ impl Pool {
 
 /// Makes a scheduler and its workers: one shard with all workers, or one shard for each worker of a
 /// sharded scheduler.
+#[track_caller]
 pub(crate) fn build(
     config: Config,
     drivers: impl IntoIterator<Item = Box<dyn Driver>>,

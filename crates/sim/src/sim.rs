@@ -125,6 +125,7 @@ impl Sim {
     /// # Panics
     ///
     /// Panics if the number is zero.
+    #[track_caller]
     pub fn workers(&mut self, workers: usize) -> &mut Self {
         assert!(workers > 0, "a host needs a worker; give it 1 or more");
         self.workers = workers;

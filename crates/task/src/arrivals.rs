@@ -80,6 +80,7 @@ impl Arrivals {
     /// # Panics
     ///
     /// Panics if no poller has this place.
+    #[track_caller]
     pub fn leave(&self, place: usize) {
         // The waker is dropped after the lock is released, because that is user code.
         let waker = self.state.lock().pollers.remove(place);
@@ -92,6 +93,7 @@ impl Arrivals {
     /// # Panics
     ///
     /// Panics if no poller has this place.
+    #[track_caller]
     pub fn register(&self, place: usize, waker: &Waker) {
         let registered = self.state.lock().pollers[place]
             .as_ref()

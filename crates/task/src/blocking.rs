@@ -60,7 +60,7 @@ pub fn submit(task: BlockingTask) -> Result<(), SubmitError> {
         Some(submit) => submit(task),
         None => Err(SubmitError::no_runtime(
             task.into_runnable(),
-            "no runtime on this thread; enter one first".to_owned(),
+            raddle_leaf::misuse::NO_RUNTIME.to_owned(),
         )),
     }
 }

@@ -185,18 +185,18 @@ impl<F: Future, S: Schedule> Cell<F, S> {
         });
     }
 
-    /// Moves the output out.
+    /// Moves the output out. Returns `None` if it was taken before.
     ///
     /// # Safety
     ///
     /// The caller is the join handle, and the task has completed.
-    pub(crate) unsafe fn take_output(&self) -> Result<F::Output, JoinError> {
+    pub(crate) unsafe fn take_output(&self) -> Option<Result<F::Output, JoinError>> {
         self.stage.with_mut(|stage| {
             // SAFETY: after the completion the stage is the join handle's. It holds no future any
             // more, so its content may be moved.
             match std::mem::replace(unsafe { &mut *stage }, Stage::Empty) {
-                Stage::Output(output) => output,
-                _ => panic!("a join handle was polled after it had completed"),
+                Stage::Output(output) => Some(output),
+                _ => None,
             }
         })
     }

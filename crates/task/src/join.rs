@@ -109,6 +109,23 @@ impl<T> JoinHandle<T> {
         Resource::Task(NonZeroU64::from(self.id()).get())
     }
 
+    /// Panics because the handle has returned the output of its task before.
+    #[cold]
+    #[track_caller]
+    fn polled_again(&self) -> ! {
+        let (id, vtable) = (self.id(), self.header().vtable);
+        let future = (vtable.future_name)();
+        // SAFETY: the handle's reference keeps the cell alive.
+        let spawned_at = match unsafe { (vtable.spawned_at)(self.header) } {
+            Some(location) => format!(", spawned at {location}"),
+            None => String::new(),
+        };
+        panic!(
+            "the join handle of task {id} (`{future}`{spawned_at}) was polled after it had \
+             completed; await it once"
+        )
+    }
+
     /// Registers `waker` to be woken by the completion. Returns false if the task has completed.
     fn store_waker(&self, waker: &std::task::Waker) -> bool {
         let state = &self.header().state;
@@ -142,6 +159,7 @@ impl<T> JoinHandle<T> {
 impl<T> Future for JoinHandle<T> {
     type Output = Result<T, JoinError>;
 
+    #[track_caller]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let budget = ready!(raddle_leaf::coop::poll_proceed(cx));
         if self.store_waker(cx.waker()) {
@@ -154,6 +172,9 @@ impl<T> Future for JoinHandle<T> {
         // the output to the handle; its type is that of the task.
         unsafe {
             (self.header().vtable.take_output)(self.header, (&raw mut output).cast());
+        }
+        if output.is_pending() {
+            self.polled_again();
         }
         output
     }

@@ -11,6 +11,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
 
+use raddle_leaf::misuse::{Misuse, at_caller};
 use raddle_leaf::wait::{Resource, SetMember};
 use slab::Slab;
 
@@ -296,18 +297,27 @@ impl<T: 'static, R> JoinSet<T, R> {
     /// assert_eq!(numbers, [1, 2, 3]);
     /// # }) }
     /// ```
-    pub async fn join_all(mut self) -> Vec<T> {
-        let mut outputs = Vec::with_capacity(self.len());
-        while let Some(output) = self.join_next().await {
-            match output {
-                Ok(output) => outputs.push(output),
-                Err(error) => match error.try_into_panic() {
-                    Ok(payload) => panic::resume_unwind(payload),
-                    Err(error) => panic!("a task of the set was aborted: {error}"),
-                },
+    #[track_caller]
+    pub fn join_all(mut self) -> impl Future<Output = Vec<T>> {
+        let joined = async move {
+            let mut outputs = Vec::with_capacity(self.len());
+            while let Some(output) = self.join_next().await {
+                match output {
+                    Ok(output) => outputs.push(output),
+                    Err(error) => match error.try_into_panic() {
+                        Ok(payload) => panic::resume_unwind(payload),
+                        Err(error) => {
+                            return Err(Misuse::new(format!(
+                                "a task of the set was aborted, so there is no output of it \
+                                 ({error}); call join_next"
+                            )));
+                        }
+                    },
+                }
             }
-        }
-        outputs
+            Ok(outputs)
+        };
+        at_caller(joined, |joined| joined)
     }
 
     /// Aborts all tasks and waits until all have completed; then the set is empty. Outputs and

@@ -139,6 +139,7 @@ impl LocalList {
     /// # Panics
     ///
     /// Panics if the task belongs to another list; the task is leaked then.
+    #[track_caller]
     pub fn run(&self, task: LocalRunnable) -> Option<LocalRunnable> {
         assert!(
             self.live.holds(&task.0),

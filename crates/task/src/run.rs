@@ -282,7 +282,8 @@ pub(crate) unsafe fn drop_output<F: Future, S: Schedule>(header: NonNull<Header>
     swallow(|| unsafe { cell::<F, S>(header).clear_stage() });
 }
 
-/// Moves the output to `destination`, a `Poll<Result<F::Output, JoinError>>`.
+/// Moves the output to `destination`, a `Poll<Result<F::Output, JoinError>>`, unless it was taken
+/// before.
 ///
 /// # Safety
 ///
@@ -293,10 +294,11 @@ pub(crate) unsafe fn take_output<F: Future, S: Schedule>(
 ) {
     // SAFETY: the handle's reference keeps the cell, and after the completion the stage is the
     // handle's.
-    let output = unsafe { cell::<F, S>(header).take_output() };
-    // SAFETY: the caller ensures the type and the destination; the assignment drops the `Pending`
-    // there.
-    unsafe { *destination.cast() = Poll::Ready(output) };
+    if let Some(output) = unsafe { cell::<F, S>(header).take_output() } {
+        // SAFETY: the caller ensures the type and the destination; the assignment drops the
+        // `Pending` there.
+        unsafe { *destination.cast() = Poll::Ready(output) };
+    }
 }
 
 /// Frees the cell.

@@ -139,7 +139,10 @@ impl Add<Duration> for Instant {
 
     #[track_caller]
     fn add(self, duration: Duration) -> Self {
-        Self(self.0 + duration)
+        match self.checked_add(duration) {
+            Some(sum) => sum,
+            None => panic!("the platform cannot count that far; use checked_add"),
+        }
     }
 }
 
@@ -161,7 +164,10 @@ impl Sub<Duration> for Instant {
 
     #[track_caller]
     fn sub(self, duration: Duration) -> Self {
-        Self(self.0 - duration)
+        match self.checked_sub(duration) {
+            Some(difference) => difference,
+            None => panic!("the platform cannot count that far; use checked_sub"),
+        }
     }
 }
 

@@ -1,10 +1,12 @@
 //! Copying between two streams in both directions.
 
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
 use std::io;
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
+
+use raddle_leaf::misuse::{Misuse, io_at_caller};
 
 use super::copy::{CAPACITY, CopyBuffer, MAX_YIELDS};
 use crate::{AsyncRead, AsyncWrite};
@@ -58,7 +60,7 @@ where
     A: AsyncRead + AsyncWrite + Unpin + ?Sized,
     B: AsyncRead + AsyncWrite + Unpin + ?Sized,
 {
-    copy_bidirectional_with_sizes(a, b, CAPACITY, CAPACITY).await
+    copy_both_ways(a, b, CAPACITY, CAPACITY).await
 }
 
 /// Like [`copy_bidirectional`], with a buffer of `a_to_b_buf_size` bytes for the first direction,
@@ -76,7 +78,30 @@ where
 /// # Cancel safety
 ///
 /// Not cancel safe: if the future is dropped before completion, the bytes in the buffers are lost.
-pub async fn copy_bidirectional_with_sizes<A, B>(
+#[track_caller]
+pub fn copy_bidirectional_with_sizes<A, B>(
+    a: &mut A,
+    b: &mut B,
+    a_to_b_buf_size: usize,
+    b_to_a_buf_size: usize,
+) -> impl Future<Output = io::Result<(u64, u64)>>
+where
+    A: AsyncRead + AsyncWrite + Unpin + ?Sized,
+    B: AsyncRead + AsyncWrite + Unpin + ?Sized,
+{
+    io_at_caller(async move {
+        // A read into an empty buffer would look like the end.
+        if a_to_b_buf_size == 0 {
+            return Err(Misuse::new("`a_to_b_buf_size` must be greater than 0").into());
+        }
+        if b_to_a_buf_size == 0 {
+            return Err(Misuse::new("`b_to_a_buf_size` must be greater than 0").into());
+        }
+        copy_both_ways(a, b, a_to_b_buf_size, b_to_a_buf_size).await
+    })
+}
+
+async fn copy_both_ways<A, B>(
     a: &mut A,
     b: &mut B,
     a_to_b_buf_size: usize,
@@ -86,15 +111,6 @@ where
     A: AsyncRead + AsyncWrite + Unpin + ?Sized,
     B: AsyncRead + AsyncWrite + Unpin + ?Sized,
 {
-    // A read into an empty buffer would look like the end.
-    assert!(
-        a_to_b_buf_size > 0,
-        "`a_to_b_buf_size` must be greater than 0"
-    );
-    assert!(
-        b_to_a_buf_size > 0,
-        "`b_to_a_buf_size` must be greater than 0"
-    );
     let mut transfers = Transfers {
         a_to_b: Transfer::new(a_to_b_buf_size),
         b_to_a: Transfer::new(b_to_a_buf_size),

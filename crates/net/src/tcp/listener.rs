@@ -1,8 +1,10 @@
 //! The listening socket.
 
+use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
 
+use raddle_leaf::misuse::io_at_caller;
 use raddle_reactor::{Evented, Handle};
 
 use super::TcpStream;
@@ -67,9 +69,13 @@ impl TcpListener {
     /// println!("listening on {}", listener.local_addr()?);
     /// # Ok(()) }) }
     /// ```
-    pub async fn bind<A: ToSocketAddrs>(addr: A) -> io::Result<TcpListener> {
-        let listener = first_success(addr, mio::net::TcpListener::bind).await?;
-        TcpListener::new(listener)
+    #[track_caller]
+    pub fn bind<A: ToSocketAddrs>(addr: A) -> impl Future<Output = io::Result<TcpListener>> {
+        io_at_caller(async move {
+            Handle::check_current()?;
+            let listener = first_success(addr, mio::net::TcpListener::bind).await?;
+            TcpListener::new(listener)
+        })
     }
 
     #[track_caller]

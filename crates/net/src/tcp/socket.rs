@@ -4,7 +4,9 @@ use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
 
+use raddle_leaf::misuse::io_at_caller;
 use raddle_leaf::wait::{Resource, located};
+use raddle_reactor::Handle;
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
 use super::{TcpListener, TcpStream};
@@ -122,14 +124,16 @@ impl TcpSocket {
     /// ```
     #[track_caller]
     pub fn connect(self, addr: SocketAddr) -> impl Future<Output = io::Result<TcpStream>> {
-        located("TcpSocket::connect", Resource::Unknown, async move {
+        let connected = located("TcpSocket::connect", Resource::Unknown, async move {
+            Handle::check_current()?;
             raddle_leaf::coop::consume_budget().await;
             match self.socket.connect(&addr.into()) {
                 Err(error) if !is_under_way(&error) => return Err(error),
                 _ => {}
             }
             TcpStream::connecting(mio::net::TcpStream::from_std(self.socket.into())).await
-        })
+        });
+        io_at_caller(connected)
     }
 
     /// Listens, with a queue of at most `backlog` connections that have not been accepted. The

@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::task::{Context, Poll};
 
 use raddle_io::ReadBuf;
+use raddle_leaf::misuse::io_at_caller;
 use raddle_leaf::wait::{Resource, located};
 use raddle_reactor::{Evented, Handle, Interest};
 
@@ -87,7 +88,8 @@ impl TcpStream {
     /// ```
     #[track_caller]
     pub fn connect<A: ToSocketAddrs>(addr: A) -> impl Future<Output = io::Result<TcpStream>> {
-        located("TcpStream::connect", Resource::Unknown, async move {
+        let connected = located("TcpStream::connect", Resource::Unknown, async move {
+            Handle::check_current()?;
             raddle_leaf::coop::consume_budget().await;
             let addrs = resolve(addr).await?;
             let mut last = None;
@@ -98,7 +100,8 @@ impl TcpStream {
                 }
             }
             Err(last.unwrap_or_else(no_address))
-        })
+        });
+        io_at_caller(connected)
     }
 
     async fn connect_to(addr: SocketAddr) -> io::Result<TcpStream> {

@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::io;
 
+use raddle_leaf::misuse::io_at_caller;
 use raddle_leaf::wait::{Resource, located};
 use raddle_reactor::{Evented, Handle};
 
@@ -78,9 +79,13 @@ impl UdpSocket {
     /// println!("bound to {}", socket.local_addr()?);
     /// # Ok(()) }) }
     /// ```
-    pub async fn bind<A: ToSocketAddrs>(addr: A) -> io::Result<UdpSocket> {
-        let socket = first_success(addr, mio::net::UdpSocket::bind).await?;
-        UdpSocket::new(socket)
+    #[track_caller]
+    pub fn bind<A: ToSocketAddrs>(addr: A) -> impl Future<Output = io::Result<UdpSocket>> {
+        io_at_caller(async move {
+            Handle::check_current()?;
+            let socket = first_success(addr, mio::net::UdpSocket::bind).await?;
+            UdpSocket::new(socket)
+        })
     }
 
     #[track_caller]

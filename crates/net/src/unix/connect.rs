@@ -4,6 +4,7 @@ use std::future::Future;
 use std::io;
 use std::path::Path;
 
+use raddle_leaf::misuse::io_at_caller;
 use raddle_leaf::wait::{Resource, located};
 use raddle_reactor::Handle;
 
@@ -50,12 +51,14 @@ impl UnixStream {
     /// ```
     #[track_caller]
     pub fn connect<P: AsRef<Path>>(path: P) -> impl Future<Output = io::Result<UnixStream>> {
-        located("UnixStream::connect", Resource::Unknown, async move {
+        let connected = located("UnixStream::connect", Resource::Unknown, async move {
+            Handle::check_current()?;
             raddle_leaf::coop::consume_budget().await;
             let addr = system_addr(path.as_ref())?;
             let socket = UnixSocket::new_stream()?;
             socket.connect_to(&addr).await
-        })
+        });
+        io_at_caller(connected)
     }
 
     /// Like [`connect`](Self::connect), but takes a [`SocketAddr`].
@@ -73,12 +76,14 @@ impl UnixStream {
     /// Panics if no reactor is current, as in a runtime without `enable_io`.
     #[track_caller]
     pub fn connect_addr(socket_addr: &SocketAddr) -> impl Future<Output = io::Result<UnixStream>> {
-        located("UnixStream::connect_addr", Resource::Unknown, async move {
+        let connected = located("UnixStream::connect_addr", Resource::Unknown, async move {
+            Handle::check_current()?;
             raddle_leaf::coop::consume_budget().await;
             let addr = socket_addr.to_system()?;
             let socket = UnixSocket::new_stream()?;
             socket.connect_to(&addr).await
-        })
+        });
+        io_at_caller(connected)
     }
 
     /// Waits for the end of an attempt to connect.

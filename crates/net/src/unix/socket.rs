@@ -4,7 +4,9 @@ use std::future::Future;
 use std::io;
 use std::path::Path;
 
+use raddle_leaf::misuse::io_at_caller;
 use raddle_leaf::wait::{Resource, located};
+use raddle_reactor::Handle;
 use socket2::{Domain, SockAddr, Socket, Type};
 
 use super::addr::system_addr;
@@ -123,12 +125,14 @@ impl UnixSocket {
     /// ```
     #[track_caller]
     pub fn connect(self, path: impl AsRef<Path>) -> impl Future<Output = io::Result<UnixStream>> {
-        located("UnixSocket::connect", Resource::Unknown, async move {
+        let connected = located("UnixSocket::connect", Resource::Unknown, async move {
+            Handle::check_current()?;
             raddle_leaf::coop::consume_budget().await;
             self.check(Type::STREAM, NO_STREAM)?;
             let addr = system_addr(path.as_ref())?;
             self.connect_to(&addr).await
-        })
+        });
+        io_at_caller(connected)
     }
 
     /// Connects a socket for streams.

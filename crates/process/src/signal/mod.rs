@@ -15,7 +15,10 @@ pub mod unix;
 #[cfg(windows)]
 pub mod windows;
 
+use std::future::Future;
 use std::io;
+
+use raddle_leaf::misuse::io_at_caller;
 
 #[cfg(unix)]
 pub use self::delivery::{Attached, attach};
@@ -53,15 +56,21 @@ pub use self::delivery::{Attached, attach};
 /// println!("goodbye");
 /// # Ok(()) }) }
 /// ```
-pub async fn ctrl_c() -> io::Result<()> {
-    #[cfg(unix)]
-    let mut interrupts = unix::signal(unix::SignalKind::interrupt())?;
-    #[cfg(windows)]
-    let mut interrupts = windows::ctrl_c()?;
-    match interrupts.recv().await {
-        Some(()) => Ok(()),
-        None => Err(io::Error::other(
-            "the process was forked during the wait; call `ctrl_c` in the forked process",
-        )),
-    }
+#[track_caller]
+pub fn ctrl_c() -> impl Future<Output = io::Result<()>> {
+    io_at_caller(async {
+        #[cfg(unix)]
+        let mut interrupts = {
+            raddle_reactor::Handle::check_current()?;
+            unix::signal(unix::SignalKind::interrupt())?
+        };
+        #[cfg(windows)]
+        let mut interrupts = windows::ctrl_c()?;
+        match interrupts.recv().await {
+            Some(()) => Ok(()),
+            None => Err(io::Error::other(
+                "the process was forked during the wait; call `ctrl_c` in the forked process",
+            )),
+        }
+    })
 }

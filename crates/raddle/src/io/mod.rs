@@ -49,7 +49,17 @@
 
 #[cfg(feature = "io-std")]
 pub use raddle_fs::stdio::{Output, Stderr, Stdin, Stdout, stderr, stdin, stdout};
-pub use raddle_io::*;
+#[cfg(feature = "futures-io")]
+pub use raddle_io::compat;
+// By name, so that the compiler can say which feature is off.
+pub use raddle_io::{AsyncBufRead, AsyncRead, AsyncSeek, AsyncWrite, ReadBuf};
+#[cfg(any(feature = "io-util", feature = "bytes"))]
+pub use raddle_io::{
+    AsyncBufReadExt, AsyncReadExt, AsyncSeekExt, AsyncWriteExt, BufReader, BufStream, BufWriter,
+    Chain, DuplexStream, Empty, Join, Lines, ReadHalf, Repeat, SimplexStream, Sink, Split, Take,
+    WriteHalf, copy, copy_bidirectional, copy_bidirectional_with_sizes, copy_buf, duplex, empty,
+    future, join, repeat, simplex, sink, split,
+};
 #[cfg(feature = "mio")]
 pub use raddle_reactor::{Interest, Ready};
 pub use std::io::{Error, ErrorKind, Result, SeekFrom};

@@ -34,10 +34,7 @@ impl TryCurrentError {
 impl fmt::Display for TryCurrentError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.destroyed {
-            false => {
-                "no runtime on this thread; call this from a task, \
-                 inside Runtime::block_on or while Runtime::enter's guard lives"
-            }
+            false => raddle_leaf::misuse::NO_RUNTIME,
             true => "this thread is ending, its runtime context is gone; call this earlier",
         })
     }

@@ -96,6 +96,7 @@ mod metrics;
 #[cfg(feature = "metrics-server")]
 mod metrics_server;
 mod observers;
+mod off;
 #[cfg(feature = "mio")]
 use raddle_reactor as reactor;
 #[cfg(not(feature = "mio"))]

@@ -1,5 +1,9 @@
 //! Pausing the clock of a runtime.
 
+use std::future::Future;
+
+use raddle_leaf::misuse::{Misuse, at_caller};
+
 use crate::runtime::{Handle, RuntimeFlavor};
 use crate::task;
 use crate::time::Duration;
@@ -142,32 +146,61 @@ pub fn resume() {
 /// # Ok(())
 /// # }
 /// ```
-pub async fn advance(duration: Duration) {
-    {
-        let timers = timers();
-        match Handle::current().scheduler().current_worker() {
-            Some(_) => timers.advance_on_owner(duration),
-            // Another thread may be parked in the driver.
-            None => {
-                timers.advance(duration);
-                timers.fire_due()
-            }
-        };
+#[track_caller]
+pub fn advance(duration: Duration) -> impl Future<Output = ()> {
+    let advanced = async move {
+        advance_now(duration)?;
+        task::yield_now().await;
+        Ok(())
+    };
+    at_caller(advanced, |advanced| advanced)
+}
+
+fn advance_now(duration: Duration) -> Result<(), Misuse> {
+    let (handle, timers) = pausable()?;
+    if !timers.is_paused() {
+        return Err(Misuse::new(
+            "the clock is not paused; call time::pause first",
+        ));
     }
-    task::yield_now().await;
+    if timers.now().checked_add(duration).is_none() {
+        return Err(Misuse::new(
+            "the clock cannot be advanced that far; advance by less",
+        ));
+    }
+    match handle.scheduler().current_worker() {
+        Some(_) => timers.advance_on_owner(duration),
+        // Another thread may be parked in the driver.
+        None => {
+            timers.advance(duration);
+            timers.fire_due()
+        }
+    };
+    Ok(())
 }
 
 /// The timers of the current runtime, whose clock can be paused.
 #[track_caller]
 fn timers() -> raddle_timer::Handle {
-    let handle = Handle::current();
-    assert!(
-        handle.runtime_flavor() == RuntimeFlavor::CurrentThread,
-        "only the clock of a current-thread runtime can be paused; \
-         build one with Builder::new_current_thread"
-    );
-    match &handle.driver(0).timers {
-        Some(timers) => timers.clone(),
-        None => panic!("this runtime has no timers; call Builder::enable_time"),
+    match pausable() {
+        Ok((_, timers)) => timers,
+        Err(misuse) => misuse.panic(),
+    }
+}
+
+/// The current runtime, and its timers, whose clock can be paused.
+fn pausable() -> Result<(Handle, raddle_timer::Handle), Misuse> {
+    let handle = Handle::try_current().map_err(|error| Misuse::new(error.to_string()))?;
+    if handle.runtime_flavor() != RuntimeFlavor::CurrentThread {
+        return Err(Misuse::new(
+            "only the clock of a current-thread runtime can be paused; \
+             build one with Builder::new_current_thread",
+        ));
+    }
+    match handle.driver(0).timers.clone() {
+        Some(timers) => Ok((handle, timers)),
+        None => Err(Misuse::new(
+            "this runtime has no timers; call Builder::enable_time or Builder::enable_all",
+        )),
     }
 }

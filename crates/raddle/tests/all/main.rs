@@ -65,6 +65,7 @@ mod nesting;
 mod net;
 mod outside;
 mod owners;
+mod panics;
 #[cfg(target_os = "linux")]
 mod process;
 #[cfg(unix)]

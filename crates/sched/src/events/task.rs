@@ -50,6 +50,7 @@ impl<'a> SpawnedTask<'a> {
     }
 
     /// Returns where the task is spawned.
+    #[track_caller]
     pub fn location(&self) -> &'static Location<'static> {
         self.location
     }

@@ -19,7 +19,7 @@ fn current_and_spawn_outside_a_scheduler_panic_and_name_the_remedy() {
     ] {
         assert_eq!(
             message,
-            "no runtime on this thread; call this inside block_on, a task, or Handle::enter"
+            raddle_leaf::misuse::NO_RUNTIME
         );
     }
 }

@@ -154,6 +154,7 @@ impl<T> Future for Receiver<T> {
     type Output = Result<T, RecvError>;
 
     #[inline]
+    #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let coop = ready!(raddle_leaf::coop::poll_proceed(cx));
         let caller = self.caller;

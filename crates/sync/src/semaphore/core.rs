@@ -394,6 +394,7 @@ impl<R: ReleaseWord> Core<R> {
     }
 
     /// Serves the waiters with the permits in the word and `permits` more.
+    #[track_caller]
     fn serve(&self, mut waiters: Waiters<'_>, permits: usize) {
         let mut wakers = Wakers::default();
         self.serve_listed(&mut waiters, permits, &mut wakers);
@@ -403,6 +404,7 @@ impl<R: ReleaseWord> Core<R> {
 
     /// Releases the waiters that can be served. Under the lock.
     #[inline]
+    #[track_caller]
     fn serve_listed(
         &self,
         waiters: &mut WaitList<Waiter, Verdict>,

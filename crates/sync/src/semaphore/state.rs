@@ -109,6 +109,7 @@ impl State {
     ///
     /// Panics if there would be more than [`MAX_PERMITS`].
     #[inline]
+    #[track_caller]
     pub(super) fn give(&self, permits: usize) -> Give {
         let mut now = self.peek();
         loop {
@@ -250,6 +251,7 @@ impl Snapshot {
     ///
     /// Panics if there would be more than [`MAX_PERMITS`].
     #[inline]
+    #[track_caller]
     pub(super) fn sum(self, permits: usize) -> usize {
         match self.permits().checked_add(permits) {
             Some(sum) if sum <= MAX_PERMITS => sum,
