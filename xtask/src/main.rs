@@ -15,6 +15,7 @@ mod ecosystem;
 mod features;
 mod fuzz;
 mod loom;
+mod messages;
 mod mutate;
 mod nightly;
 mod package;

@@ -10,7 +10,9 @@ use anyhow::Result;
 use crate::steps::{self, cargo};
 use crate::tidy::{self, layers};
 use crate::workspace::{self, Package};
-use crate::{api, conformance, counting, ecosystem, features, loom, package, platforms, stress};
+use crate::{
+    api, conformance, counting, ecosystem, features, loom, messages, package, platforms, stress,
+};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -48,7 +50,7 @@ const QUICK: [Step; 5] = [
 
 /// The steps that the quick form leaves out.
 #[rustfmt::skip]
-const FULL: [Step; 12] = [
+const FULL: [Step; 13] = [
     ("docs", "rustdoc without warnings", |_| {
         let mut docs = cargo("doc --workspace --no-deps");
         steps::run("docs", docs.env("RUSTDOCFLAGS", "-D warnings"))
@@ -57,6 +59,9 @@ const FULL: [Step; 12] = [
     ("counting", "the build that counts operations", |_| counting::check()),
     ("layers", "each crate alone, with its own features and dependencies", layers_alone),
     ("features", "each feature of the facade and of the stand-in alone", features::check),
+    ("messages", "what the compiler says about wrong programs", |_| {
+        steps::step("messages", "cargo xtask test --step messages", messages::check)
+    }),
     ("all-features", "clippy with all features", all_features),
     ("packages", "the tests of the packed crates, with all features", package::check),
     ("api", "public items and traits against Tokio's", |_| {

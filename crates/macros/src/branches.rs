@@ -4,8 +4,10 @@
 //! caller's variables, but not from its items: where a constant, a static or a unit struct of the
 //! same name is in scope, a pattern names that item and binds nothing.
 
-use proc_macro2::{Literal, Span, TokenStream};
+use proc_macro2::{Group, Literal, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote_spanned};
+
+use crate::tokens::visible;
 
 /// The first two groups that the `macro_rules!` write: `[$crate] [biased]`, or `[$crate] []`.
 pub(crate) struct Prefix {
@@ -95,4 +97,23 @@ fn parts(whole: &TokenStream, count: usize) -> Vec<TokenStream> {
 /// Returns the number of futures in each group.
 fn group_len(count: usize) -> usize {
     count.div_ceil(GROUP)
+}
+
+/// Gives generated code the position of the first token of `place`, where errors in it are
+/// reported.
+pub(crate) fn located_at(place: &TokenStream, code: TokenStream) -> TokenStream {
+    let Some(place) = place.clone().into_iter().next().map(visible) else {
+        return code;
+    };
+    let located = |mut token: TokenTree| {
+        if let TokenTree::Group(group) = &token {
+            let inner = located_at(&place.clone().into(), group.stream());
+            let span = group.span();
+            token = Group::new(group.delimiter(), inner).into();
+            token.set_span(span);
+        }
+        token.set_span(token.span().located_at(place.span()));
+        token
+    };
+    code.into_iter().map(located).collect()
 }

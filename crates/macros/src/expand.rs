@@ -52,6 +52,20 @@ pub(crate) fn test(
     })
 }
 
+/// Generates an error, and the function without its body.
+pub(crate) fn without_runtime(item: TokenStream) -> TokenStream {
+    let message = "the feature `rt` is off; add `rt` or `rt-multi-thread` to the features of the \
+                   dependency in Cargo.toml";
+    let error = Error::new(Span::call_site(), message).into_compile_error();
+    match Function::parse(item.clone()) {
+        Ok(function) => {
+            let function = function.with_body(&quote!(::core::unimplemented!()));
+            quote!(#error #function)
+        }
+        Err(_) => quote!(#error #item),
+    }
+}
+
 /// Generates the function for `arguments`, preceded by the tokens that `check` returns.
 ///
 /// After an error, the function is still generated, as if no arguments were given, so that the

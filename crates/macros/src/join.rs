@@ -3,7 +3,7 @@
 use proc_macro2::{Span, TokenStream};
 use quote::quote_spanned;
 
-use crate::branches::{Names, Prefix, grouped};
+use crate::branches::{Names, Prefix, grouped, located_at};
 use crate::tokens::contents;
 
 pub(crate) fn join(input: TokenStream) -> TokenStream {
@@ -55,7 +55,12 @@ fn expand(input: TokenStream, kind: &Kind) -> TokenStream {
         &support,
         indices
             .iter()
-            .map(|n| quote_spanned!(site=> #support::maybe_done(__raddle_futures.#n)))
+            .zip(&expressions)
+            .map(|(n, future)| {
+                // What is no future is reported where it stands.
+                let keep = quote_spanned!(site=> #support::maybe_done(__raddle_futures.#n));
+                located_at(future, keep)
+            })
             .collect(),
     );
     let outputs = quote_spanned!(site=> (#(#futures.take_output(),)*));

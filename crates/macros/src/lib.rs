@@ -11,6 +11,7 @@ mod expand;
 mod facade;
 mod function;
 mod join;
+mod mistake;
 mod select;
 mod sim;
 #[cfg(test)]
@@ -116,6 +117,13 @@ pub fn tokio_test_current_thread(arguments: TokenStream, item: TokenStream) -> T
     expand::test(Facade::Tokio, false, arguments.into(), item.into()).into()
 }
 
+/// `main` and `test` of a facade without runtimes.
+#[doc(hidden)]
+#[proc_macro_attribute]
+pub fn main_without_runtime(_arguments: TokenStream, item: TokenStream) -> TokenStream {
+    expand::without_runtime(item.into()).into()
+}
+
 /// Runs a function as a test of a simulation, with many seeds.
 ///
 /// The function takes a `&mut Sim`, adds hosts and faults, and ends with `sim.run()`, or with
@@ -142,6 +150,14 @@ pub fn sim_test(arguments: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn select(input: TokenStream) -> TokenStream {
     select::select(input.into()).into()
+}
+
+/// The error for branches that `raddle::select!` cannot read: the rest of the input from the first
+/// of them on.
+#[doc(hidden)]
+#[proc_macro]
+pub fn select_mistake(rest: TokenStream) -> TokenStream {
+    mistake::select(rest.into()).into()
 }
 
 /// The code of `raddle::join!`, which documents it and passes on, in brackets each: `$crate`,

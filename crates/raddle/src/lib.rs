@@ -36,10 +36,8 @@ pub use raddle_task::task_local;
 ///     raddle::time::sleep(std::time::Duration::from_millis(1)).await;
 /// }
 /// ```
-#[cfg(all(feature = "macros", feature = "rt-multi-thread"))]
-pub use raddle_macros::main;
-#[cfg(all(feature = "macros", feature = "rt", not(feature = "rt-multi-thread")))]
-pub use raddle_macros::main_current_thread as main;
+#[cfg(feature = "macros")]
+pub use crate::attributes::main;
 
 /// # Example
 ///
@@ -49,10 +47,19 @@ pub use raddle_macros::main_current_thread as main;
 ///     raddle::time::sleep(std::time::Duration::from_millis(1)).await;
 /// }
 /// ```
-#[cfg(all(feature = "macros", feature = "rt-multi-thread"))]
-pub use raddle_macros::test;
-#[cfg(all(feature = "macros", feature = "rt", not(feature = "rt-multi-thread")))]
-pub use raddle_macros::test_current_thread as test;
+#[cfg(feature = "macros")]
+pub use crate::attributes::test;
+
+/// The attributes for the runtimes that there are.
+#[cfg(feature = "macros")]
+mod attributes {
+    #[cfg(feature = "rt-multi-thread")]
+    pub use raddle_macros::{main, test};
+    #[cfg(all(feature = "rt", not(feature = "rt-multi-thread")))]
+    pub use raddle_macros::{main_current_thread as main, test_current_thread as test};
+    #[cfg(not(feature = "rt"))]
+    pub use raddle_macros::{main_without_runtime as main, main_without_runtime as test};
+}
 
 #[cfg(doctest)]
 mod refused;

@@ -5,6 +5,8 @@
 
 #[cfg(feature = "macros")]
 mod join;
+#[cfg(not(feature = "macros"))]
+mod off;
 #[cfg(feature = "macros")]
 mod select;
 

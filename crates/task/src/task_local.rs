@@ -48,6 +48,12 @@ macro_rules! task_local {
             };
         )*
     };
+    ($($(#[$attribute:meta])* $visibility:vis static $name:ident: $type:ty $(= $value:expr)?);* $(;)?) => {
+        ::core::compile_error!(
+            "a task-local variable has no value of its own; write `static NAME: Type;`, and give \
+             it a value by `NAME.scope(value, future)`"
+        );
+    };
 }
 
 /// A variable that each task has for itself; made by

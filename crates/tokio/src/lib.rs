@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "macros")]
+pub use crate::attributes::{main, test};
 #[cfg(feature = "fs")]
 pub use raddle::fs;
 pub use raddle::io;
@@ -23,10 +25,17 @@ pub use raddle::time;
 pub use raddle::{join, select, try_join};
 #[cfg(feature = "rt")]
 pub use raddle::{spawn, task, task_local};
-#[cfg(all(feature = "macros", feature = "rt-multi-thread"))]
-pub use raddle_macros::{tokio_main as main, tokio_test as test};
-#[cfg(all(feature = "macros", feature = "rt", not(feature = "rt-multi-thread")))]
-pub use raddle_macros::{tokio_main_current_thread as main, tokio_test_current_thread as test};
+
+/// The attributes for the runtimes that there are.
+#[cfg(feature = "macros")]
+mod attributes {
+    #[cfg(not(feature = "rt"))]
+    pub use raddle_macros::{main_without_runtime as main, main_without_runtime as test};
+    #[cfg(feature = "rt-multi-thread")]
+    pub use raddle_macros::{tokio_main as main, tokio_test as test};
+    #[cfg(all(feature = "rt", not(feature = "rt-multi-thread")))]
+    pub use raddle_macros::{tokio_main_current_thread as main, tokio_test_current_thread as test};
+}
 
 /// Empty, as in Tokio: streams are in the crate `tokio-stream`.
 pub mod stream {}

@@ -45,6 +45,12 @@ use crate::ReadBuf;
 /// # });
 /// # }
 /// ```
+#[diagnostic::on_unimplemented(
+    note = "a socket or file of std becomes an async one by `from_std`, such as \
+            `raddle::net::TcpStream::from_std`",
+    note = "a type with `futures_io::AsyncRead` gets this trait from `raddle::io::compat`, of the \
+            feature `futures-io`"
+)]
 pub trait AsyncRead {
     /// Tries to read bytes into the unfilled part of `buf`.
     ///

@@ -52,6 +52,12 @@ use std::task::{Context, Poll};
 /// # });
 /// # }
 /// ```
+#[diagnostic::on_unimplemented(
+    note = "a socket or file of std becomes an async one by `from_std`, such as \
+            `raddle::net::TcpStream::from_std`",
+    note = "a type with `futures_io::AsyncWrite` gets this trait from `raddle::io::compat`, of the \
+            feature `futures-io`"
+)]
 pub trait AsyncWrite {
     /// Tries to write `buf`, and returns how many bytes from its start were written.
     ///

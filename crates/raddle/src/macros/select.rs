@@ -103,8 +103,8 @@ macro_rules! select {
 ///
 /// A handler that is a block needs no comma after it. Any other handler needs one, unless it is the
 /// last. A block is first matched by its braces: if another macro passes on an expression, the
-/// fragment `block` stops the compilation instead of failing to match. The last rule is for a block
-/// that another macro passes on.
+/// fragment `block` stops the compilation instead of failing to match. The rule before the last is
+/// for a block that another macro passes on, the last for what is not a branch.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __select_branches {
@@ -114,8 +114,12 @@ macro_rules! __select_branches {
     ([$($biased:ident)?] [$($read:tt)*] else => $handler:expr $(,)?) => {
         $crate::macros::support::select! { [$crate] [$($biased)?] [$($read)*] [$handler] }
     };
-    ([$($biased:ident)?] [$($read:tt)*] else => $handler:expr, $($rest:tt)+) => {
-        ::core::compile_error!("nothing follows the `else` branch; move it to the end")
+    // No pattern begins with these words, and the fragment `pat` would report that first.
+    ([$($biased:ident)?] [$($read:tt)*] else $($rest:tt)*) => {
+        $crate::macros::support::select_mistake! { else $($rest)* }
+    };
+    ([$($biased:ident)?] [$($read:tt)*] async $($rest:tt)*) => {
+        $crate::macros::support::select_mistake! { async $($rest)* }
     };
     (
         [$($biased:ident)?] [$($read:tt)*]
@@ -160,5 +164,8 @@ macro_rules! __select_branches {
         $crate::__select_branches! {
             [$($biased)?] [$($read)* {[$pattern] [$future] [$handler] $([$condition])?}] $($rest)*
         }
+    };
+    ([$($biased:ident)?] [$($read:tt)*] $($rest:tt)+) => {
+        $crate::macros::support::select_mistake! { $($rest)+ }
     };
 }

@@ -20,7 +20,7 @@ macro_rules! off {
             #[diagnostic::on_unimplemented(
                 message = $message,
                 label = $message,
-                note = "add it to the features of this dependency in Cargo.toml"
+                note = "add it to the features of `raddle`, or of the stand-in `tokio`, in Cargo.toml"
             )]
             pub trait Enabled<'a> {}
 
@@ -41,55 +41,55 @@ macro_rules! off {
 }
 
 off! {
-    "rt-multi-thread" multi_thread "the feature `rt-multi-thread` of `raddle` is off"
+    "rt-multi-thread" multi_thread "the feature `rt-multi-thread` is off"
     Builder::new_multi_thread<>() -> Self { Self::new_current_thread() }
     Runtime::new<>() -> std::io::Result<Self> { Builder::new_current_thread().build() }
 }
 
 off! {
-    "mio" net "the feature `net` of `raddle` is off"
+    "mio" net "the feature `net` is off"
     Builder::enable_io<>(&mut self) -> &mut Self { self }
     Builder::max_io_events_per_tick<A>(&mut self) -> &mut Self { self }
 }
 
 off! {
-    "time" time "the feature `time` of `raddle` is off"
+    "time" time "the feature `time` is off"
     Builder::enable_time<>(&mut self) -> &mut Self { self }
 }
 
 off! {
-    "test-util" test_util "the feature `test-util` of `raddle` is off"
+    "test-util" test_util "the feature `test-util` is off"
     Builder::start_paused<A>(&mut self) -> &mut Self { self }
 }
 
 off! {
-    "console" console "the feature `console` of `raddle` is off"
+    "console" console "the feature `console` is off"
     Builder::console<A>(&mut self) -> &mut Self { self }
     Builder::console_options<A>(&mut self) -> &mut Self { self }
     Runtime::console_url<>(&self) -> Option<String> { None }
 }
 
 off! {
-    "metrics-server" metrics_server "the feature `metrics-server` of `raddle` is off"
+    "metrics-server" metrics_server "the feature `metrics-server` is off"
     Builder::serve_metrics<A>(&mut self) -> &mut Self { self }
     Runtime::metrics_address<>(&self) -> Option<std::net::SocketAddr> { None }
 }
 
 off! {
-    "watchdog" watchdog "the feature `watchdog` of `raddle` is off"
+    "watchdog" watchdog "the feature `watchdog` is off"
     Builder::watchdog<A, B>(&mut self) -> &mut Self { self }
     Runtime::shutdown_report<A>(self) -> () { }
 }
 
 off! {
-    "task-dumps" task_dumps "the feature `task-dumps` of `raddle` is off"
+    "task-dumps" task_dumps "the feature `task-dumps` is off"
     Builder::enable_task_dumps<>(&mut self) -> &mut Self { self }
     Builder::dump_tasks_on_sigquit<>(&mut self) -> &mut Self { self }
     Handle::dump<>(&self) -> () { }
 }
 
 off! {
-    "flight-recorder" flight_recorder "the feature `flight-recorder` of `raddle` is off"
+    "flight-recorder" flight_recorder "the feature `flight-recorder` is off"
     Builder::flight_recorder<A>(&mut self) -> &mut Self { self }
     Builder::flight_recorder_triggers<A>(&mut self) -> &mut Self { self }
     Runtime::flight_recorder<>(&self) -> () { }

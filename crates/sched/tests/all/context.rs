@@ -17,10 +17,7 @@ fn current_and_spawn_outside_a_scheduler_panic_and_name_the_remedy() {
         message_of(|| drop(Handle::current())),
         message_of(|| drop(spawn(async {}))),
     ] {
-        assert_eq!(
-            message,
-            raddle_leaf::misuse::NO_RUNTIME
-        );
+        assert_eq!(message, raddle_leaf::misuse::NO_RUNTIME);
     }
 }
 
