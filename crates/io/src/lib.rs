@@ -27,7 +27,7 @@ pub use read_buf::ReadBuf;
 pub use traits::{AsyncBufRead, AsyncRead, AsyncSeek, AsyncWrite};
 #[cfg(feature = "util")]
 pub use util::{
-    DuplexStream, Empty, Join, ReadHalf, Repeat, SimplexStream, Sink, WriteHalf, copy,
+    Counted, DuplexStream, Empty, Join, ReadHalf, Repeat, SimplexStream, Sink, WriteHalf, copy,
     copy_bidirectional, copy_bidirectional_with_sizes, copy_buf, duplex, empty, join, repeat,
     simplex, sink, split,
 };

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod abort_on_drop;
 mod arrivals;
 pub mod blocking;
 mod builder;
@@ -36,6 +37,7 @@ pub mod trace;
 pub mod trace;
 mod waker;
 
+pub use abort_on_drop::AbortOnDropHandle;
 pub use arrivals::Arrivals;
 pub use builder::Builder;
 pub use captures::note_boxed;

@@ -24,7 +24,8 @@ pub(super) const CAPACITY: usize = 8 * 1024;
 /// Returns the errors of the reader and the writer; `WriteZero` if the writer takes no more bytes.
 /// What was read before an error of the reader is written first. This does not wait for a writer
 /// that accepts nothing: the task yields to its peer, and when it has done so 64 times in
-/// succession, what is left is lost. Bytes that were copied before an error stay copied.
+/// succession, what is left is lost. Bytes that were copied before an error stay copied; a
+/// [`Counted`](crate::Counted) writer has their number.
 ///
 /// # Cancel safety
 ///

@@ -25,7 +25,8 @@ use crate::{AsyncRead, AsyncWrite};
 /// more bytes. Neither direction then reads any further. Before the error is returned, the bytes
 /// that were read are written and flushed. This does not wait for a stream that accepts nothing:
 /// the task yields to its peer, and when it has done so 64 times in succession, what is left is
-/// lost. Errors of these writes are ignored.
+/// lost. Errors of these writes are ignored. With [`Counted`](crate::Counted) streams the number of
+/// bytes that each has accepted is there after an error too.
 ///
 /// # Cancel safety
 ///

@@ -18,7 +18,8 @@ use crate::{AsyncBufRead, AsyncWrite};
 /// # Errors
 ///
 /// Returns the errors of the reader and the writer; `WriteZero` if the writer takes no more bytes.
-/// Bytes that were copied before stay copied; the others are still in the reader.
+/// Bytes that were copied before stay copied, and a [`Counted`](crate::Counted) writer has their
+/// number; the others are still in the reader.
 ///
 /// # Cancel safety
 ///

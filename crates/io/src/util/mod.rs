@@ -3,6 +3,7 @@
 mod copy;
 mod copy_bidirectional;
 mod copy_buf;
+mod counted;
 mod duplex;
 mod empty;
 mod join;
@@ -15,6 +16,7 @@ mod split;
 pub use copy::copy;
 pub use copy_bidirectional::{copy_bidirectional, copy_bidirectional_with_sizes};
 pub use copy_buf::copy_buf;
+pub use counted::Counted;
 pub use duplex::{DuplexStream, duplex};
 pub use empty::{Empty, empty};
 pub use join::{Join, join};

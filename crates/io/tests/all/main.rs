@@ -8,6 +8,7 @@ mod buffered;
 mod compat;
 mod coop;
 mod copy;
+mod counted;
 mod duplex;
 mod lines;
 mod numbers;

@@ -27,6 +27,7 @@
 //! | read lines, or up to a delimiter | [`BufReader`] and [`AsyncBufReadExt`] |
 //! | collect small writes | [`BufWriter`], which has to be flushed |
 //! | copy from one stream to another, or both ways | [`copy`], [`copy_bidirectional`] |
+//! | know how many bytes were moved before an error or a timeout | [`Counted`] |
 //! | read and write one stream in different tasks | [`split`], or the stream's own `into_split` |
 //! | move within a file | [`AsyncSeekExt`] |
 //! | test without a network | [`duplex`], slices, `Vec<u8>`, `std::io::Cursor` |

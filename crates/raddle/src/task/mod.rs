@@ -28,7 +28,8 @@
 //!
 //! [`JoinHandle::abort`] drops the task's future at its next `.await`; awaiting the handle then
 //! gives an error that [`is_cancelled`](JoinError::is_cancelled). Dropping the handle does not
-//! cancel the task. Dropping a [`JoinSet`] aborts its tasks.
+//! cancel the task; dropping an [`AbortOnDropHandle`] does, and dropping a [`JoinSet`] aborts its
+//! tasks.
 //!
 //! # Panics
 //!
@@ -57,7 +58,8 @@ use std::future::Future;
 pub use raddle_leaf::coop::{Unconstrained, consume_budget, unconstrained};
 pub use raddle_sched::yield_now;
 pub use raddle_task::{
-    AbortHandle, AccessError, Id, JoinError, JoinHandle, LocalEnterGuard, LocalKey, id, try_id,
+    AbortHandle, AbortOnDropHandle, AccessError, Id, JoinError, JoinHandle, LocalEnterGuard,
+    LocalKey, id, try_id,
 };
 
 #[cfg(feature = "rt-multi-thread")]

@@ -5,6 +5,7 @@
 mod common;
 
 mod abort;
+mod abort_on_drop;
 mod budget;
 mod ids;
 mod join_set;

@@ -5,7 +5,9 @@ use std::error::Error;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::rc::Rc;
 
-use raddle_task::{AbortHandle, Id, JoinError, JoinHandle, LiveList, Outcome, Runnable};
+use raddle_task::{
+    AbortHandle, AbortOnDropHandle, Id, JoinError, JoinHandle, LiveList, Outcome, Runnable,
+};
 use static_assertions::{assert_impl_all, assert_not_impl_any};
 
 // The output goes to the handle's thread.
@@ -14,6 +16,9 @@ assert_impl_all!(JoinHandle<Cell<u32>>: Send, Sync, Unpin);
 assert_impl_all!(JoinHandle<std::marker::PhantomPinned>: Unpin);
 assert_not_impl_any!(JoinHandle<Rc<u32>>: Send, Sync);
 assert_not_impl_any!(JoinHandle<u32>: Clone);
+
+assert_impl_all!(AbortOnDropHandle<Cell<u32>>: Send, Sync, Unpin, UnwindSafe, RefUnwindSafe);
+assert_not_impl_any!(AbortOnDropHandle<Rc<u32>>: Send, Sync);
 
 // It reaches no output.
 assert_impl_all!(AbortHandle: Send, Sync, Unpin, Clone, UnwindSafe, RefUnwindSafe);

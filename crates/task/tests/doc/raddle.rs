@@ -4,6 +4,18 @@ mod raddle {
         use super::runtime::Handle;
         pub use raddle_task::*;
 
+        pub async fn yield_now() {
+            let mut is_first = true;
+            std::future::poll_fn(|cx| {
+                if std::mem::take(&mut is_first) {
+                    cx.waker().wake_by_ref();
+                    return std::task::Poll::Pending;
+                }
+                std::task::Poll::Ready(())
+            })
+            .await;
+        }
+
         pub type Builder<'a> = raddle_task::Builder<'a, Handle>;
         pub type JoinSet<T> = raddle_task::JoinSet<T, Handle>;
 
