@@ -48,6 +48,32 @@
 //! `readable` with `try_read`, and `writable` with `try_write`, wait without a buffer, so a server
 //! with very many idle connections needs no buffers for them.
 //!
+//! `TcpStream::read_closed` waits for the end of a connection without reading, so that a server
+//! stops work for a client that has gone:
+//!
+//! ```
+//! use raddle::io::AsyncWriteExt;
+//! use raddle::net::{TcpListener, TcpStream};
+//!
+//! # #[raddle::main(flavor = "current_thread")]
+//! # async fn main() -> std::io::Result<()> {
+//! let listener = TcpListener::bind("127.0.0.1:0").await?;
+//! let mut client = TcpStream::connect(listener.local_addr()?).await?;
+//! let (server, _) = listener.accept().await?;
+//! client.write_all(b"request").await?;
+//! drop(client);
+//! let answer = std::future::pending::<String>();
+//! raddle::select! {
+//!     // Also while the request, or a part of it, is unread.
+//!     closed = server.read_closed() => closed?,
+//!     text = answer => server.try_write(text.as_bytes()).map(drop)?,
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Unix sockets pass open files to another process with `UnixStream::send_with_fds`.
+//!
 //! # Cancel safety
 //!
 //! Dropping the future of `accept`, `readable`, `writable`, `recv_from` or `send_to` loses nothing.

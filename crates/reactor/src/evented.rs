@@ -104,6 +104,36 @@ impl<E: Source> Evented<E> {
         Ok(event.ready())
     }
 
+    /// Waits until the reading direction is closed, whether or not what has arrived was read.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error of the kind `Other` if the reactor has shut down.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe: the readiness is not cleared.
+    pub async fn read_closed(&self) -> io::Result<()> {
+        let closed = self.registration.ready_for_any(Ready::READ_CLOSED);
+        budgeted(closed).await.map(drop)
+    }
+
+    /// Waits until both directions are closed.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error of the kind `Other` if the reactor has shut down.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe: the readiness is not cleared.
+    pub async fn hung_up(&self) -> io::Result<()> {
+        self.read_closed().await?;
+        // An event may have closed both.
+        let closed = self.registration.ready_for_any(Ready::WRITE_CLOSED);
+        closed.await.map(drop)
+    }
+
     /// The same as [`Registration::poll_read_ready`].
     ///
     /// # Errors

@@ -128,6 +128,15 @@ impl Registration {
         self.state.ready(interest)
     }
 
+    /// Waits until any of `flags` is set, as [`IoState::ready_for_any`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
+    pub fn ready_for_any(&self, flags: Ready) -> WaitReady<'_> {
+        self.state.ready_for_any(flags)
+    }
+
     /// Assumes that the source is `ready` until an operation shows the opposite, so that the first
     /// operation is tried without an event. Call it before a task waits: it wakes none.
     ///

@@ -186,9 +186,35 @@ impl IoState {
     ///
     /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
     pub fn ready(&self, interest: Interest) -> WaitReady<'_> {
+        self.ready_for_any(Ready::from_interest(interest))
+    }
+
+    /// Waits until any of `flags` is set; any number of tasks may wait at the same time.
+    /// [`Ready::READ_CLOSED`] alone waits for the end of a stream whose bytes are not read
+    /// meanwhile: data does not end the wait.
+    ///
+    /// # Cancel safety
+    ///
+    /// The same as for [`ready`](Self::ready).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::pin::pin;
+    ///
+    /// use raddle_reactor::{IoState, Ready};
+    ///
+    /// let state = IoState::new();
+    /// state.assume_ready(Ready::READABLE);
+    /// let mut end = pin!(state.ready_for_any(Ready::READ_CLOSED));
+    /// assert!(raddle_testing::poll(end.as_mut()).is_pending());
+    /// state.assume_ready(Ready::READ_CLOSED);
+    /// assert!(raddle_testing::poll(end).is_ready());
+    /// ```
+    pub fn ready_for_any(&self, flags: Ready) -> WaitReady<'_> {
         WaitReady {
             state: self,
-            interest: Ready::from_interest(interest),
+            interest: flags,
             tried: None,
             key: None,
         }

@@ -49,6 +49,33 @@ macro_rules! half {
             pub async fn ready(&self, interest: Interest) -> io::Result<raddle_reactor::Ready> {
                 self.0.io().ready(interest).await
             }
+
+            /// Waits until the peer sends no more, without reading, as the stream's `read_closed`.
+            ///
+            /// # Errors
+            ///
+            /// Returns an error of the kind `Other` if the runtime has shut down.
+            ///
+            /// # Cancel safety
+            ///
+            /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
+            pub async fn read_closed(&self) -> io::Result<()> {
+                self.0.io().read_closed().await
+            }
+
+            /// Waits until neither direction works any more, without reading, as the stream's
+            /// `hung_up`.
+            ///
+            /// # Errors
+            ///
+            /// Returns an error of the kind `Other` if the runtime has shut down.
+            ///
+            /// # Cancel safety
+            ///
+            /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
+            pub async fn hung_up(&self) -> io::Result<()> {
+                self.0.io().hung_up().await
+            }
         }
 
         #[expect(private_bounds, reason = "only streams of this crate can be split")]

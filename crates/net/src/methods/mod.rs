@@ -8,6 +8,8 @@
 
 mod async_write;
 mod datagram;
+#[cfg(unix)]
+mod descriptors;
 mod listener;
 mod options;
 mod readiness;
@@ -17,6 +19,8 @@ mod system_handle;
 
 pub(crate) use async_write::async_write;
 pub(crate) use datagram::{datagram_socket, receive_datagrams, send_datagrams};
+#[cfg(unix)]
+pub(crate) use descriptors::pass_descriptors;
 pub(crate) use listener::listener;
 pub(crate) use options::{tcp_options, traffic_class};
 pub(crate) use readiness::readiness;

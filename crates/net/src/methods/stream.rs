@@ -8,6 +8,7 @@ macro_rules! byte_stream {
         $(#[$ready:meta])* ready,
         $(#[$readable:meta])* readable,
         $(#[$writable:meta])* writable,
+        $(#[$read_closed:meta])* read_closed,
         $(#[$try_read_buf:meta])* try_read_buf,
         $(#[$try_read_vectored:meta])* try_read_vectored,
         $(#[$async_io:meta])* async_io,
@@ -29,6 +30,63 @@ macro_rules! byte_stream {
         }
 
         impl $name {
+            /// Waits until the peer sends no more: it has closed the connection or shut down its
+            /// writing direction, or the connection has broken. Nothing is read: bytes that have
+            /// arrived stay readable, and need not be read first. A server notices with this that
+            /// a client has gone while its request is still being served.
+            ///
+            /// It ends at once if that has happened before, and after this side has shut down its
+            /// reading direction. Any number of tasks may wait.
+            ///
+            /// A peer that has only ended its writing direction, as `nc -N` does, still waits for
+            /// the answer. Over TCP it looks the same as a peer that has closed its socket, until
+            /// bytes are sent to it: the latter then answers with a reset. Use
+            /// [`hung_up`](Self::hung_up) to serve half-closed connections.
+            ///
+            /// # Errors
+            ///
+            /// Returns an error of the kind `Other` if the runtime has shut down. An error of the
+            /// connection is left to the next read or write, or to
+            /// [`take_error`](Self::take_error).
+            ///
+            /// # Cancel safety
+            ///
+            /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
+            $(#[$read_closed])*
+            #[track_caller]
+            pub fn read_closed(&self) -> impl Future<Output = std::io::Result<()>> {
+                raddle_leaf::wait::located(
+                    concat!(stringify!($name), "::read_closed"),
+                    raddle_leaf::wait::Resource::Unknown,
+                    self.io.read_closed(),
+                )
+            }
+
+            /// Waits until neither direction works any more, without reading: each side has closed
+            /// the connection or ended its writing direction, or the connection has broken, for
+            /// instance because the peer has reset it. Otherwise as
+            /// [`read_closed`](Self::read_closed), which notices earlier that a client has gone.
+            ///
+            /// A Unix socket whose peer has closed it hangs up at once. Over TCP a close of the
+            /// peer ends one direction; the other ends when this side shuts it down, or sends bytes
+            /// that the peer answers with a reset. On Windows only a broken connection counts.
+            ///
+            /// # Errors
+            ///
+            /// The same as those of [`read_closed`](Self::read_closed).
+            ///
+            /// # Cancel safety
+            ///
+            /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
+            #[track_caller]
+            pub fn hung_up(&self) -> impl Future<Output = std::io::Result<()>> {
+                raddle_leaf::wait::located(
+                    concat!(stringify!($name), "::hung_up"),
+                    raddle_leaf::wait::Resource::Unknown,
+                    self.io.hung_up(),
+                )
+            }
+
             /// Reads what has arrived, without waiting. `Ok(0)` means the end of the stream, or an
             /// empty buffer.
             ///

@@ -5,6 +5,8 @@
 mod accept;
 #[cfg(unix)]
 mod credentials;
+#[cfg(unix)]
+mod descriptors;
 #[cfg(windows)]
 pub(crate) mod named_pipe;
 #[cfg(unix)]
@@ -17,6 +19,8 @@ mod windows;
 pub(crate) use accept::accept;
 #[cfg(unix)]
 pub(crate) use credentials::peer_credentials;
+#[cfg(unix)]
+pub(crate) use descriptors::{NO_SIGNAL, receive_descriptors, send_descriptors};
 #[cfg(unix)]
 pub(crate) use raw::access_mode;
 pub(crate) use receive::{Receive, Received, datagram, datagram_from, fill, peek, peek_from};

@@ -292,6 +292,28 @@ byte_stream! {
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::{AsyncReadExt, AsyncWriteExt};
+    /// use raddle::net::{TcpListener, TcpStream};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let mut client = TcpStream::connect(listener.local_addr()?).await?;
+    /// let (mut server, _) = listener.accept().await?;
+    /// client.write_all(b"request").await?;
+    /// drop(client);
+    /// // Ends although the request was not read.
+    /// server.read_closed().await?;
+    /// let mut text = String::new();
+    /// server.read_to_string(&mut text).await?;
+    /// assert_eq!(text, "request");
+    /// # Ok(()) }) }
+    /// ```
+    read_closed,
+
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
     /// use raddle::net::{TcpListener, TcpStream};
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {

@@ -4,6 +4,7 @@ mod addr;
 mod connect;
 mod credentials;
 mod datagram;
+mod descriptors;
 mod listener;
 pub mod pipe;
 mod socket;

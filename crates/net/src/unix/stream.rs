@@ -186,6 +186,27 @@ byte_stream! {
     readable,
 
     writable,
+
+    /// # Examples
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/raddle.rs"));
+    /// use raddle::io::AsyncWriteExt;
+    /// use raddle::net::UnixStream;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> { raddle::run(async {
+    /// let (mut client, mut server) = UnixStream::pair()?;
+    /// // The client sends no more, and still reads.
+    /// client.shutdown().await?;
+    /// server.read_closed().await?;
+    /// server.write_all(b"answer").await?;
+    /// // Nothing can be sent any more.
+    /// drop(client);
+    /// server.hung_up().await?;
+    /// # Ok(()) }) }
+    /// ```
+    read_closed,
+
     try_read_buf,
     try_read_vectored,
     async_io,

@@ -15,7 +15,10 @@ mod async_fd;
 #[cfg(unix)]
 mod budget;
 mod connecting;
+#[cfg(unix)]
+mod descriptors;
 mod faults;
+mod hang_up;
 #[cfg(target_os = "linux")]
 mod injected;
 #[cfg(windows)]

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::future::{pending, poll_fn, ready};
+use std::io::{ErrorKind, Read};
 use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::pin::{Pin, pin};
 use std::task::Poll;
@@ -47,8 +48,44 @@ fn operations_return_errors_when_descriptors_run_out() {
     none_left();
     none_left_for_unix();
     none_left_for_a_while();
+    none_left_to_receive();
     duplicated();
     closed_first();
+}
+
+/// Descriptors that were sent along and for which the process has no number are an error, and the
+/// others are closed.
+fn none_left_to_receive() {
+    let driver = Driver::start();
+    let _current = driver.handle.enter();
+    block_on(async {
+        let (near, far) = UnixStream::pair().unwrap();
+        let (mut reader, writer) = std::os::unix::net::UnixStream::pair().unwrap();
+        near.send_with_fds(b"lost", &[writer.as_fd(); 3])
+            .await
+            .unwrap();
+        near.send_with_fds(b"kept", &[writer.as_fd()])
+            .await
+            .unwrap();
+        drop(writer);
+        // There is a number for one more.
+        let last = File::open("/dev/null").unwrap();
+        let former = limit().rlim_cur;
+        set_limit(last.as_raw_fd() as libc::rlim_t + 1);
+        drop(last);
+        let mut fds = Vec::new();
+        let result = far.recv_with_fds(&mut [0; 8], &mut fds).await;
+        set_limit(former);
+        assert_eq!(result.unwrap_err().kind(), ErrorKind::Other);
+        assert!(fds.is_empty());
+        // The next message is not concerned.
+        let mut buffer = [0; 8];
+        let length = far.recv_with_fds(&mut buffer, &mut fds).await.unwrap();
+        assert_eq!((&buffer[..length], fds.len()), (&b"kept"[..], 1));
+        drop(fds);
+        // No descriptor of the writer is left in this process.
+        assert_eq!(reader.read(&mut [0; 1]).unwrap(), 0);
+    });
 }
 
 fn many_at_once(connections: usize) {

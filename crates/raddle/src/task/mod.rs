@@ -19,6 +19,8 @@
 //! | run a future concurrently with others | [`spawn`] |
 //! | wait for many tasks, in the order in which they end | [`JoinSet`] |
 //! | run a few futures within one task | [`join!`](crate::join), [`select!`](crate::select) |
+//! | run many futures that borrow, and wait for all of them | [`scope`] |
+//! | abort a task when its owner goes away | [`JoinHandle::abort_on_drop`] |
 //! | call a function that blocks | [`spawn_blocking`]; on borrowed data [`block_in_place`] |
 //! | run futures that are not `Send` | [`LocalSet`], [`spawn_local`], a `LocalRuntime` |
 //! | let other tasks run within a long loop | [`yield_now`], [`consume_budget`] |
@@ -59,7 +61,7 @@ pub use raddle_leaf::coop::{Unconstrained, consume_budget, unconstrained};
 pub use raddle_sched::yield_now;
 pub use raddle_task::{
     AbortHandle, AbortOnDropHandle, AccessError, Id, JoinError, JoinHandle, LocalEnterGuard,
-    LocalKey, id, try_id,
+    LocalKey, Scope, ScopedJoinHandle, id, scope, try_id,
 };
 
 #[cfg(feature = "rt-multi-thread")]

@@ -202,6 +202,26 @@ unsafe fn receive_message(
     }))
 }
 
+/// Whether descriptors are to be sent with a message (`SCM_RIGHTS`).
+///
+/// # Safety
+///
+/// The message is valid.
+unsafe fn has_descriptors(message: *const msghdr) -> bool {
+    // SAFETY: promised by the caller; the macros of the C library walk over the control messages.
+    unsafe {
+        let mut control = libc::CMSG_FIRSTHDR(message);
+        while !control.is_null() {
+            let kind = ((*control).cmsg_level, (*control).cmsg_type);
+            if kind == (libc::SOL_SOCKET, libc::SCM_RIGHTS) {
+                return true;
+            }
+            control = libc::CMSG_NXTHDR(message, control);
+        }
+    }
+    false
+}
+
 /// The length of the datagrams that one message is to be cut into (`UDP_SEGMENT`).
 ///
 /// # Safety
@@ -228,6 +248,12 @@ unsafe fn segment_of(message: *const msghdr) -> Option<u16> {
 unsafe fn send_one(fd: c_int, message: *const msghdr, flags: c_int) -> Option<Result<usize>> {
     // SAFETY: promised by the caller.
     unsafe {
+        if has_descriptors(message) {
+            return operate(fd, Waits::Never, |kernel, _, _| {
+                kernel.record_unsimulated("descriptors that are sent with bytes".to_owned());
+                Err(Errno(libc::EOPNOTSUPP))
+            });
+        }
         let header = &*message;
         let from = Buffers::several(header.msg_iov, header.msg_iovlen);
         let addr = (

@@ -14,6 +14,7 @@ mod harness;
 
 mod blocking;
 mod epoll;
+mod hang_up;
 mod pipes;
 mod tcp;
 mod tcp_options;

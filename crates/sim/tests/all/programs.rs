@@ -1,6 +1,7 @@
 //! Kinds of programs: other runtimes in a host, threads with sockets of std, C names.
 
 use std::io::{Read, Write};
+use std::os::fd::AsFd;
 use std::time::Duration;
 
 use raddle::time::{Instant, sleep};
@@ -284,6 +285,22 @@ fn a_task_that_waits_by_yielding_lets_the_time_pass() {
         while !slept.is_finished() {
             raddle::task::yield_now().await;
         }
+    });
+    sim.run();
+}
+
+/// 2975, 7911: descriptors that are sent with bytes are refused, and not dropped.
+#[test]
+fn descriptors_are_not_sent() {
+    let mut sim = Sim::new(1);
+    sim.client("a", async {
+        let (near, far) = raddle::net::UnixStream::pair().unwrap();
+        let error = near.send_with_fds(b"x", &[near.as_fd()]).await.unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(libc::EOPNOTSUPP));
+        near.send_with_fds(b"plain", &[]).await.unwrap();
+        let mut fds = Vec::new();
+        assert_eq!(far.recv_with_fds(&mut [0; 8], &mut fds).await.unwrap(), 5);
+        assert!(fds.is_empty());
     });
     sim.run();
 }

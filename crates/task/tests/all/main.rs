@@ -18,6 +18,7 @@ mod local_set;
 mod panics;
 mod panics_of_callbacks;
 mod ready_list;
+mod scope;
 mod self_wakes;
 mod send_sync;
 mod task_local;

@@ -11,16 +11,10 @@ use socket2::{SockAddr, SockRef};
 
 use super::UnixDatagram;
 use crate::methods::send_datagrams;
+use crate::sys::NO_SIGNAL;
 use crate::unix::addr::system_addr;
 
 type Source = mio::net::UnixDatagram;
-
-/// Lets a send to a closed socket fail with an error only, as std does.
-#[cfg(not(target_vendor = "apple"))]
-const NO_SIGNAL: libc::c_int = libc::MSG_NOSIGNAL;
-/// Sockets of these systems have an option for it, which is set when they are made.
-#[cfg(target_vendor = "apple")]
-const NO_SIGNAL: libc::c_int = 0;
 
 send_datagrams! {
     UnixDatagram;

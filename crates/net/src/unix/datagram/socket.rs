@@ -39,7 +39,7 @@ use crate::unix::addr::system_addr;
 /// ```
 #[derive(Debug)]
 pub struct UnixDatagram {
-    pub(super) io: Evented<mio::net::UnixDatagram>,
+    pub(in crate::unix) io: Evented<mio::net::UnixDatagram>,
 }
 
 impl UnixDatagram {
