@@ -22,6 +22,7 @@ pub mod memory;
 #[path = "memory_plain.rs"]
 pub mod memory;
 mod name;
+mod parallel_scope;
 mod ready_list;
 mod run;
 mod runnable;
@@ -52,6 +53,7 @@ pub use live::LiveList;
 pub use local_list::{LocalList, LocalRunnable, ScheduleLocal};
 pub use local_set::{CurrentLocalSet, LocalEnterGuard, LocalSet};
 pub use name::{NameGuard, name_next, take_name};
+pub use parallel_scope::{ParallelScope, parallel_scope};
 pub use ready_list::ReadyList;
 pub use runnable::{Outcome, Runnable};
 pub use schedule::{EndReason, Schedule, spawn, spawn_unchecked};

@@ -16,6 +16,7 @@ use slab::Slab;
 
 use self::handle::OutputSender;
 pub use self::handle::ScopedJoinHandle;
+pub(crate) use self::handle::channel;
 use crate::ReadyList;
 
 /// The key of the body in the list of members to poll. No task has it.
@@ -165,11 +166,8 @@ impl<'env> Scope<'env> {
         F: Future + Send + 'env,
         F::Output: Send + 'env,
     {
-        let (sender, handle) = handle::channel();
-        self.shared.add(Box::pin(Member {
-            future,
-            sender: Some(sender),
-        }));
+        let (sender, handle) = channel();
+        self.shared.add(Box::pin(Member::new(future, sender)));
         handle
     }
 }
@@ -298,11 +296,20 @@ enum Take<'env> {
 
 pin_project! {
     /// A task of a scope, which passes its output to its handle.
-    struct Member<F: Future> {
+    pub(crate) struct Member<F: Future> {
         #[pin]
         future: F,
         // `None` once the output was sent.
         sender: Option<OutputSender<F::Output>>,
+    }
+}
+
+impl<F: Future> Member<F> {
+    pub(crate) fn new(future: F, sender: OutputSender<F::Output>) -> Self {
+        Self {
+            future,
+            sender: Some(sender),
+        }
     }
 }
 

@@ -1,7 +1,6 @@
 //! Waiting for the end of a connection without reading.
 
 use std::future::Future;
-use std::net::Shutdown;
 use std::pin::{Pin, pin};
 use std::time::Duration;
 
@@ -11,7 +10,6 @@ use raddle_net::TcpStream;
 use raddle_net::UnixStream;
 use raddle_reactor::Interest;
 use raddle_testing::{Wakes, poll, poll_with};
-use socket2::SockRef;
 
 use crate::common::{self, Driver, all, both, pair, run};
 
@@ -209,7 +207,8 @@ fn shutting_down_the_own_reading_direction_counts() {
         let (near, _far) = pair().await;
         let mut wait = pin!(near.read_closed());
         assert!(poll(wait.as_mut()).is_pending());
-        SockRef::from(&near).shutdown(Shutdown::Read).unwrap();
+        let socket = socket2::SockRef::from(&near);
+        socket.shutdown(std::net::Shutdown::Read).unwrap();
         wait.await.unwrap();
     });
 }

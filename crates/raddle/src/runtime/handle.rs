@@ -12,7 +12,7 @@ use crate::runtime::driver::DriverHandles;
 use crate::runtime::error::TryCurrentError;
 use crate::runtime::metrics::RuntimeMetrics;
 use crate::runtime::tools;
-use crate::task::JoinHandle;
+use crate::task::{JoinHandle, ParallelScope};
 use raddle_primitives::random::Random;
 use raddle_task::trace::{self, Kind};
 use raddle_task::{SpawnMeta, box_if_large};
@@ -292,6 +292,47 @@ impl Handle {
         let _random = self.inner.random.as_ref().map(Random::enter_call);
         self.scheduler()
             .block_on(trace::task_as(Kind::BlockOn, meta, future))
+    }
+
+    /// Runs `body` and the tasks that it spawns, which may borrow, and blocks this thread until all
+    /// of them have completed; see [`Runtime::scope`](crate::runtime::Runtime::scope). A task calls
+    /// this in [`block_in_place`](crate::task::block_in_place).
+    ///
+    /// On a current-thread runtime only [`Runtime::block_on`](crate::runtime::Runtime::block_on)
+    /// drives tasks, sockets and timers: this method relies on another thread that has called it.
+    ///
+    /// # Panics
+    ///
+    /// As [`Runtime::scope`](crate::runtime::Runtime::scope).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Handle;
+    /// use raddle::task::block_in_place;
+    ///
+    /// # #[raddle::main]
+    /// # async fn main() -> Result<(), raddle::task::JoinError> {
+    /// let request = raddle::spawn(async {
+    ///     let rows = vec![3, 1, 2];
+    ///     block_in_place(|| {
+    ///         Handle::current().scope(async |scope| {
+    ///             let smallest = scope.spawn(async { rows.iter().min() });
+    ///             let largest = scope.spawn(async { rows.iter().max() });
+    ///             (smallest.await.copied(), largest.await.copied())
+    ///         })
+    ///     })
+    /// });
+    /// assert_eq!(request.await?, (Some(1), Some(3)));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[track_caller]
+    pub fn scope<'env, F, T>(&'env self, body: F) -> T
+    where
+        F: for<'scope> AsyncFnOnce(&'scope ParallelScope<'scope, 'env>) -> T,
+    {
+        raddle_task::parallel_scope(self, |future| self.block_on(future), body)
     }
 
     /// Returns the kind of the runtime.

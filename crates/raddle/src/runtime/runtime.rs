@@ -14,7 +14,7 @@ use crate::runtime::blocking::{BlockingJob, HandoffJob};
 use crate::runtime::context::{self, EnterGuard};
 use crate::runtime::tools::Running;
 use crate::runtime::{Handle, RuntimeMetrics};
-use crate::task::JoinHandle;
+use crate::task::{JoinHandle, ParallelScope};
 use raddle_task::trace::{self, Kind};
 use raddle_task::{SpawnMeta, box_if_large};
 
@@ -213,6 +213,45 @@ impl Runtime {
                 scheduler.block_on(trace::task_as(Kind::BlockOn, meta, future))
             }
         }
+    }
+
+    /// Runs `body` and the tasks that it spawns into the scope, and blocks this thread until all of
+    /// them have completed. The tasks run on the workers, in parallel, and may borrow what lives
+    /// longer than the scope.
+    ///
+    /// The thread blocks, so that the borrows cannot end before the tasks do. An async function
+    /// could not promise that, since its future can be leaked: [`task::scope`](crate::task::scope)
+    /// runs its tasks within one task. No task is aborted: one that never completes blocks the
+    /// scope forever.
+    ///
+    /// # Panics
+    ///
+    /// Panics in async code, where a thread must not block; with the payload of the first task or
+    /// the body that panicked, after all tasks have completed; and if the shutdown of the runtime
+    /// has dropped a task.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::runtime::Runtime;
+    ///
+    /// let runtime = Runtime::new()?;
+    /// let text = "one two three four".to_owned();
+    /// let (first, second) = text.split_at(text.len() / 2);
+    /// let words = runtime.scope(async |scope| {
+    ///     let first = scope.spawn(async { first.split_whitespace().count() });
+    ///     let second = scope.spawn(async { second.split_whitespace().count() });
+    ///     first.await + second.await
+    /// });
+    /// assert_eq!(words, 5);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[track_caller]
+    pub fn scope<'env, F, T>(&'env self, body: F) -> T
+    where
+        F: for<'scope> AsyncFnOnce(&'scope ParallelScope<'scope, 'env>) -> T,
+    {
+        raddle_task::parallel_scope(&self.handle, |future| self.block_on(future), body)
     }
 
     /// Makes this the thread's current runtime until the guard is dropped; see

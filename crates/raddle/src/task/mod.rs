@@ -20,6 +20,7 @@
 //! | wait for many tasks, in the order in which they end | [`JoinSet`] |
 //! | run a few futures within one task | [`join!`](crate::join), [`select!`](crate::select) |
 //! | run many futures that borrow, and wait for all of them | [`scope`] |
+//! | run tasks that borrow on all workers | [`Runtime::scope`](crate::runtime::Runtime::scope), which blocks |
 //! | abort a task when its owner goes away | [`JoinHandle::abort_on_drop`] |
 //! | call a function that blocks | [`spawn_blocking`]; on borrowed data [`block_in_place`] |
 //! | run futures that are not `Send` | [`LocalSet`], [`spawn_local`], a `LocalRuntime` |
@@ -73,6 +74,10 @@ use raddle_task::{SpawnMeta, box_if_large};
 
 /// Spawns a task that has a name.
 pub type Builder<'a> = raddle_task::Builder<'a, Handle>;
+
+/// Spawns tasks that borrow onto the workers of a runtime; see
+/// [`Runtime::scope`](crate::runtime::Runtime::scope).
+pub type ParallelScope<'scope, 'env> = raddle_task::ParallelScope<'scope, 'env, Handle>;
 
 /// A set of tasks with the same output type, which are joined in the order of their completion.
 /// Dropping the set aborts the tasks in it.

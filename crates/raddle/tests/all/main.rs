@@ -72,6 +72,7 @@ mod process;
 mod reentry;
 #[cfg(target_os = "linux")]
 mod restricted;
+mod scope;
 mod select;
 #[cfg(feature = "metrics-server")]
 mod serve_metrics;

@@ -40,11 +40,11 @@ enum State<T> {
 
 /// Passes the output of a task to its handle. Dropped before, it tells the handle that there will
 /// be none.
-pub(super) struct OutputSender<T> {
+pub(crate) struct OutputSender<T> {
     output: Arc<Mutex<Output<T>>>,
 }
 
-pub(super) fn channel<T>() -> (OutputSender<T>, ScopedJoinHandle<T>) {
+pub(crate) fn channel<T>() -> (OutputSender<T>, ScopedJoinHandle<T>) {
     let output = Output {
         state: State::Running,
         waiter: None,
@@ -57,7 +57,7 @@ pub(super) fn channel<T>() -> (OutputSender<T>, ScopedJoinHandle<T>) {
 }
 
 impl<T> OutputSender<T> {
-    pub(super) fn send(self, value: T) {
+    pub(crate) fn send(self, value: T) {
         self.end(State::Completed(value));
     }
 

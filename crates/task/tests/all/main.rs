@@ -17,6 +17,7 @@ mod local;
 mod local_set;
 mod panics;
 mod panics_of_callbacks;
+mod parallel_scope;
 mod ready_list;
 mod scope;
 mod self_wakes;
