@@ -143,7 +143,7 @@ fn a_task_opens_a_parallel_scope_in_place() {
     let [_, runtime] = runtimes();
     let sum = runtime.block_on(async {
         raddle::spawn(async {
-            let numbers = vec![1, 2, 3, 4];
+            let numbers = [1, 2, 3, 4];
             let (first, second) = numbers.split_at(2);
             block_in_place(|| {
                 Handle::current().scope(async |scope| {
