@@ -11,7 +11,8 @@ use anyhow::{Context as _, Result, ensure};
 
 use crate::steps::{self, cargo};
 use crate::{counting, ecosystem, workspace};
-use programs::{ECOSYSTEM, QUEUE, SCALING, SCHED, SIMULATION, names};
+pub(crate) use programs::names;
+use programs::{ECOSYSTEM, QUEUE, SCALING, SCHED, SIMULATION};
 
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Args {

@@ -19,6 +19,7 @@ mod messages;
 mod mutate;
 mod nightly;
 mod package;
+mod pages;
 mod platforms;
 mod programs;
 mod sanitize;
@@ -75,6 +76,8 @@ enum Command {
     Api,
     /// Run random programs on Raddle and on Tokio, and compare results and wake-ups
     Differential(differential::Args),
+    /// Run the commands and programs that the pages show
+    Pages(pages::Args),
     /// Check layout, dependency direction, comments and the tests of known bugs
     Tidy,
     /// Check the crates with the oldest compiler and for other platforms, and run the tests of the
@@ -96,6 +99,7 @@ fn main() -> ExitCode {
         Command::Miri => sanitize::miri(),
         Command::Differential(args) => differential::run(&args),
         Command::Fuzz(args) => fuzz::run(&args),
+        Command::Pages(args) => pages::run(&args),
         Command::Platforms(args) => platforms::run(&args),
         Command::Stress(args) => stress::run(&args),
         Command::Tidy => tidy::run(),

@@ -11,7 +11,8 @@ use crate::steps::{self, cargo};
 use crate::tidy::{self, layers};
 use crate::workspace::{self, Package};
 use crate::{
-    api, conformance, counting, ecosystem, features, loom, messages, package, platforms, stress,
+    api, conformance, counting, ecosystem, features, loom, messages, package, pages,
+    platforms, stress,
 };
 
 #[derive(clap::Args)]
@@ -50,11 +51,12 @@ const QUICK: [Step; 5] = [
 
 /// The steps that the quick form leaves out.
 #[rustfmt::skip]
-const FULL: [Step; 13] = [
+const FULL: [Step; 14] = [
     ("docs", "rustdoc without warnings", |_| {
         let mut docs = cargo("doc --workspace --no-deps");
         steps::run("docs", docs.env("RUSTDOCFLAGS", "-D warnings"))
     }),
+    ("pages", "the commands and programs of the pages", |packages| pages::run_all(packages)),
     ("stress", "all kinds of operations at once", |_| stress::stress(20, None)),
     ("counting", "the build that counts operations", |_| counting::check()),
     ("layers", "each crate alone, with its own features and dependencies", layers_alone),

@@ -8,7 +8,7 @@ pub(crate) mod text;
 
 use anyhow::Result;
 
-use crate::{steps, workspace};
+use crate::{pages, steps, workspace};
 
 /// Applies every rule and prints the violations.
 pub(crate) fn run() -> Result<()> {
@@ -16,6 +16,7 @@ pub(crate) fn run() -> Result<()> {
     let packages = workspace::packages()?;
     let mut findings = layout::check(root, &packages)?;
     findings.extend(regressions::check(root)?);
+    findings.extend(pages::check(root, &packages)?);
     for package in &packages {
         findings.extend(layers::check(package));
         let files = text::files(root, package)?;

@@ -1,9 +1,10 @@
 //! The packages of the workspace, from `cargo metadata`.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
-use cargo_metadata::{DependencyKind, MetadataCommand};
+use cargo_metadata::{DependencyKind, MetadataCommand, Target};
 
 /// The name of the test program that contains the models of a package.
 pub(crate) const MODELS: &str = "models";
@@ -21,6 +22,10 @@ pub(crate) struct Package {
     pub(crate) features: Vec<String>,
     /// Whether crates.io serves it once it is released.
     pub(crate) is_published: bool,
+    /// What each feature enables, `default` too.
+    pub(crate) brings: BTreeMap<String, Vec<String>>,
+    /// The library, the programs, examples, tests and benchmarks.
+    pub(crate) targets: Vec<Target>,
     /// Whether it has a program of models: `tests/models/main.rs` or `tests/models.rs`.
     pub(crate) has_models: bool,
 }
@@ -67,7 +72,7 @@ pub(crate) fn packages() -> Result<Vec<Package>> {
             dev: it.kind == DependencyKind::Development,
             local: it.path.is_some(),
         };
-        let features = package.features.into_keys();
+        let features = package.features.keys().cloned();
         let is_models = |it: &cargo_metadata::Target| it.is_test() && it.name == MODELS;
         let has_models = package.targets.iter().any(is_models);
         Ok(Package {
@@ -77,6 +82,8 @@ pub(crate) fn packages() -> Result<Vec<Package>> {
             dependencies: package.dependencies.into_iter().map(dependency).collect(),
             features: features.filter(|feature| feature != "default").collect(),
             is_published: package.publish.is_none(),
+            brings: package.features,
+            targets: package.targets,
             has_models,
         })
     };

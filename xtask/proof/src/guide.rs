@@ -8,6 +8,7 @@ macro_rules! page {
     };
 }
 
+page!(GettingStarted, "../../../docs/guide/getting-started.md");
 page!(Tokio, "../../../docs/guide/tokio.md");
 page!(Policy, "../../../docs/guide/policy.md");
 page!(Blocking, "../../../docs/guide/blocking.md");

@@ -82,7 +82,7 @@ const PROGRAMS: [Program; 22] = [
 ];
 
 /// Returns the names of the benchmarks. Any other name is a workload of the scheduler.
-pub(super) fn names() -> Vec<&'static str> {
+pub(crate) fn names() -> Vec<&'static str> {
     let mut names: Vec<_> = PROGRAMS.iter().map(|program| program.bench).collect();
     names.dedup();
     names.push(SCALING);

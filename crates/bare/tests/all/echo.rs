@@ -1,9 +1,9 @@
 //! Tests the echo server of the examples: its thread allocates nothing after it first waits for a
 //! connection.
 
-#[path = "../../examples/echo/reactor.rs"]
+#[path = "../../examples/bare_echo/reactor.rs"]
 pub mod reactor;
-#[path = "../../examples/echo/server.rs"]
+#[path = "../../examples/bare_echo/server.rs"]
 pub mod server;
 
 use std::alloc::{GlobalAlloc, Layout, System};
