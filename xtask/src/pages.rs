@@ -1,10 +1,12 @@
-//! What the pages tell a reader to type: commands, dependencies and environment variables.
+//! What the pages tell a reader to type: commands, dependencies and environment variables; and
+//! where their links lead.
 //!
 //! `cargo xtask tidy` checks that everything exists which they name. `cargo xtask pages` runs the
 //! programs: the examples, a new program as in the guide, and the stand-in with a lock file.
 
 mod cargo;
 mod commands;
+mod links;
 mod sources;
 mod try_out;
 
@@ -86,6 +88,10 @@ pub(crate) fn check(root: &Path, packages: &[Package]) -> Result<Vec<String>> {
                 let unknown = named.filter(|name| !known.contains(name));
                 findings.extend(unknown.map(|name| at(line, format!("no source reads {name}"))));
             }
+        }
+        if !is_source(page) {
+            let broken = links::check(root, page, text)?;
+            findings.extend(broken.into_iter().map(|(line, what)| at(line, what)));
         }
         for (line, what) in sources::check(root, page, text, packages) {
             findings.push(at(line, what));

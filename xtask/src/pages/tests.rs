@@ -127,3 +127,25 @@ fn two_examples_with_one_name_are_reported() {
     packages.push(twice);
     assert_eq!(cargo::ambiguous_examples(&packages).len(), examples);
 }
+
+#[test]
+fn a_link_to_nothing_is_reported() {
+    let page = |text: &str| {
+        let page = Path::new("docs/guide/a.md");
+        links::check(workspace::root(), page, text).unwrap().len()
+    };
+    assert_eq!(
+        page("[a](../support.md#the-minimum-compiler) [b](https://a.b/c)"),
+        0
+    );
+    assert_eq!(
+        page("[a](crate::b) [c\nd](\n../../README.md)\n```rust\na[0](b)\n```\n"),
+        0
+    );
+    assert_eq!(page("[a](no-such.md)"), 1);
+    assert_eq!(page("[a](../support.md#no-such)"), 1);
+    assert_eq!(
+        page("[a](../support.md#the-minimum-compiler)\n[b](../no/such)"),
+        1
+    );
+}

@@ -74,7 +74,7 @@ pub(super) fn new_program(root: &Path) -> Result<()> {
     ensure!(program.contains(ADDRESS), "{PAGE} has not {ADDRESS}");
     let on_tokio = program.replace("raddle", "tokio");
     for (name, manifest, program) in [("new", new, program), ("moved", moved, &on_tokio)] {
-        let free = TcpListener::bind("127.0.0.1:0")?.local_addr()?.to_string();
+        let free = free_address()?;
         let dir = program_dir(root, name)?;
         write_program(root, &dir, manifest, &program.replace(ADDRESS, &free))?;
         let mut build = cargo_in(&dir, "build --offline --quiet");
@@ -93,6 +93,10 @@ pub(super) fn new_program(root: &Path) -> Result<()> {
         })?;
     }
     Ok(())
+}
+
+fn free_address() -> Result<String> {
+    Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.to_string())
 }
 
 /// Requests a page from a server that is starting.
@@ -198,7 +202,14 @@ pub(super) fn examples(root: &Path, packages: &[Package], shown: &[Shown]) -> Re
             false => target.join(name),
         };
         let mut program = Command::new(program);
-        program.args(&arguments).current_dir(dir.path());
+        program.current_dir(dir.path());
+        for argument in &arguments {
+            // The port of the page may be in use.
+            program.arg(match argument.starts_with("127.0.0.1:") {
+                true => free_address()?,
+                false => argument.clone(),
+            });
+        }
         program.stdin(Stdio::null()).stdout(Stdio::null());
         let step = format!("{}:{}", shown.page.display(), shown.line);
         steps::step(&step, &shown.text(), || {
