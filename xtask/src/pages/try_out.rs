@@ -9,6 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
+use regex::Regex;
 
 use super::cargo::{self, STAND_IN};
 use super::commands::{self, Shown};
@@ -21,7 +22,7 @@ use crate::workspace::{self, Package};
 const PAGE: &str = "docs/guide/getting-started.md";
 
 /// How long a program runs. One that has not ended by then is a server, and is killed.
-const LIMIT: Duration = Duration::from_secs(5);
+const LIMIT: Duration = Duration::from_secs(3);
 
 /// The address of the program of [`PAGE`], whose port may be in use.
 const ADDRESS: &str = "127.0.0.1:3000";
@@ -117,62 +118,78 @@ fn ask(address: &str) -> Result<String> {
 pub(super) fn lock_file(root: &Path, packages: &[Package]) -> Result<()> {
     let stand_in = packages.iter().find(|it| it.name == STAND_IN);
     let stand_in = stand_in.context("no stand-in")?;
-    let version = stand_in.spec.trim_start_matches("tokio@").to_owned();
-    let clone = sources::CLONE;
-    let patch = format!("[patch.crates-io]\ntokio = {{ path = \"{clone}/crates/tokio\" }}\n");
-    let update = format!("update --offline -p tokio --precise {version}");
-    // What the program depends on, which error names it, and whether the lock file has a stand-in.
+    let version = stand_in.spec.trim_start_matches("tokio@");
+    // The published Tokio, on which the benchmarks run.
+    let published = Regex::new(r#"name = "tokio"\nversion = "(1\.\d+)(\.\d+)"\nsource"#)?;
+    let locked = text::read(&root.join("Cargo.lock"))?;
+    let published = published.captures(&locked);
+    let published = published.context("no published Tokio 1 is locked")?;
+    let minor = format!("\"~{}\"", &published[1]);
+    let exact = format!("\"={}{}\"", &published[1], &published[2]);
+    let refused = |requirement: &str| Some(format!("the requirement `tokio = {requirement}`"));
+    let no_feature = Some("with feature `no-such`".to_owned());
+    // What the program depends on, and what the error says, if there is one.
     let cases = [
         ("\"1\"", None),
         ("\"1.30\", features = [\"full\"]", None),
-        ("\"=1.54.1\"", Some("requirement `tokio = \"=1.54.1\"`")),
-        ("\"~1.54\"", Some("requirement `tokio = \"~1.54\"`")),
-        (
-            "\"1\", features = [\"no-such\"]",
-            Some("with feature `no-such`"),
-        ),
+        (exact.as_str(), refused(&exact)),
+        (minor.as_str(), refused(&minor)),
+        ("\"1\", features = [\"no-such\"]", no_feature),
     ];
-    steps::step(
-        "stand-in and lock files",
-        &format!("cargo {update}"),
-        || {
-            for (requirement, error) in cases {
-                let dir = program_dir(root, "locked")?;
-                let dependency = format!("[dependencies]\ntokio = {{ version = {requirement} }}\n");
-                let without = dependency.replace("\"no-such\"", "");
-                write_program(root, &dir, &without, "fn main() {}\n")?;
-                steps::output(&mut cargo_in(&dir, "update --offline --workspace"))?;
-                let before = text::read(&dir.join("Cargo.lock"))?;
-                let has = |lock: &str, version: &str| {
-                    lock.contains(&format!("name = \"tokio\"\nversion = \"{version}\"\n"))
-                };
-                ensure!(!has(&before, &version), "the stand-in is there before");
-                // The lock file of a program that was on Tokio before stays.
-                write_program(
-                    root,
-                    &dir,
-                    &format!("{dependency}\n{patch}"),
-                    "fn main() {}\n",
-                )?;
-                fs::write(dir.join("Cargo.lock"), &before)?;
-                let output = cargo_in(&dir, &update).output()?;
-                let errors = String::from_utf8_lossy(&output.stderr);
-                let Some(error) = error else {
-                    ensure!(output.status.success(), "{requirement}: {errors}");
-                    let after = text::read(&dir.join("Cargo.lock"))?;
-                    let packages = after.matches("name = \"tokio\"\n").count();
-                    ensure!(
-                        packages == 1 && has(&after, &version),
-                        "{requirement}: {after}"
-                    );
-                    continue;
-                };
-                let is_refused = !output.status.success() && errors.contains(error);
-                ensure!(is_refused, "{requirement}: {errors}");
-            }
-            Ok(())
-        },
-    )
+    let update = format!("update --offline -p tokio --precise {version}");
+    steps::step("lock files", &format!("cargo {update}"), || {
+        for (requirement, error) in &cases {
+            replace_tokio(root, version, requirement, &update, error.as_deref())
+                .with_context(|| format!("tokio = {{ version = {requirement} }}"))?;
+        }
+        Ok(())
+    })
+}
+
+/// Locks Tokio in a program, patches it, runs `update`, and takes the patch away again. `error` is
+/// in the message of the update if it fails.
+fn replace_tokio(
+    root: &Path,
+    version: &str,
+    requirement: &str,
+    update: &str,
+    error: Option<&str>,
+) -> Result<()> {
+    const MAIN: &str = "fn main() {}\n";
+    let dir = program_dir(root, "locked")?;
+    let lock = dir.join("Cargo.lock");
+    let has_stand_in = || -> Result<bool> {
+        let text = text::read(&lock)?;
+        let count = text.matches("name = \"tokio\"\n").count();
+        ensure!(count == 1, "{count} packages tokio are locked");
+        Ok(text.contains(&format!("name = \"tokio\"\nversion = \"{version}\"\n")))
+    };
+    let resolve = || steps::output(&mut cargo_in(&dir, "update --offline --workspace"));
+    let plain = format!("[dependencies]\ntokio = {{ version = {requirement} }}\n");
+    write_program(root, &dir, &plain.replace("\"no-such\"", ""), MAIN)?;
+    resolve()?;
+    ensure!(!has_stand_in()?, "the stand-in is locked before the patch");
+    let before = text::read(&lock)?;
+    let path = format!("{}/crates/tokio", sources::CLONE);
+    let patch = format!("\n[patch.crates-io]\ntokio = {{ path = \"{path}\" }}\n");
+    write_program(root, &dir, &format!("{plain}{patch}"), MAIN)?;
+    fs::write(&lock, &before)?;
+    let output = cargo_in(&dir, update).output()?;
+    let message = String::from_utf8_lossy(&output.stderr);
+    if let Some(error) = error {
+        let is_refused = !output.status.success() && message.contains(error);
+        ensure!(is_refused, "no error says {error:?}:\n{message}");
+        return Ok(());
+    }
+    ensure!(output.status.success(), "{message}");
+    ensure!(has_stand_in()?, "the stand-in is not locked:\n{message}");
+    // Without the patch, the next command locks Tokio again.
+    let after = text::read(&lock)?;
+    write_program(root, &dir, &plain, MAIN)?;
+    fs::write(&lock, after)?;
+    resolve()?;
+    ensure!(!has_stand_in()?, "the stand-in is still locked");
+    Ok(())
 }
 
 /// Runs the examples and the reader of recordings as the pages say, in a directory with the files
