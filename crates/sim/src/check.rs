@@ -42,7 +42,7 @@ const NO_DUMPS: &str =
 ///
 /// The message of the panic has:
 ///
-/// - the lowest seed that was found to fail, and why; if its clients do not end, what each task
+/// - the lowest seed that fails, and why; if its clients do not end, what each task
 ///   waits for, and the deadlocks;
 /// - the command that runs this seed alone;
 /// - the last events of each host, and what the test has printed;
@@ -140,7 +140,7 @@ fn run_seeds(plan: &Plan, build: impl Fn(&mut Sim)) -> ! {
 fn try_run_seeds(plan: &Plan, build: impl Fn(&mut Sim)) -> io::Result<bool> {
     let files = &plan.files;
     let mut next = Some(plan.first);
-    while let Some(seed) = next.filter(|seed| *seed <= plan.last && !files.is_stopped()) {
+    while let Some(seed) = next.filter(|seed| *seed <= plan.last && !files.is_needless(*seed)) {
         files.write_progress(&Progress::Running(seed))?;
         files.clear_output()?;
         let mut sim = Sim::new(seed);
@@ -280,7 +280,7 @@ impl Checked<'_> {
 
     /// Runs a failing seed twice more to see whether it fails the same way, and describes it.
     fn explain(&self, first: Failure, step: u64) -> Result<String, String> {
-        // Another directory, since the failure has stopped all runs of the first.
+        // Another directory, since the failure is known to all runs of the first.
         let run = || {
             let directory = Directory::create().map_err(no_process)?;
             let plan = self.plan(&directory, 0, first.seed);

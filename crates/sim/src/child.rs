@@ -226,13 +226,16 @@ impl Files {
         self.path("trace")
     }
 
-    /// The file that asks all children to stop.
+    /// The file with a seed that has failed: higher seeds need not run. Lower ones do, so that the
+    /// lowest failing seed does not depend on which child is faster.
     fn stop(&self) -> PathBuf {
         self.directory.join("stop")
     }
 
-    pub(crate) fn is_stopped(&self) -> bool {
-        self.stop().exists()
+    /// Returns whether a lower seed has failed.
+    pub(crate) fn is_needless(&self, seed: u64) -> bool {
+        let failed = fs::read_to_string(self.stop()).unwrap_or_default();
+        failed.parse().is_ok_and(|failed: u64| failed < seed)
     }
 
     pub(crate) fn write_progress(&self, progress: &Progress<'_>) -> io::Result<()> {
@@ -245,7 +248,7 @@ impl Files {
         fs::write(self.path("report"), text)
     }
 
-    /// Reads what a child process has written, and asks the others to stop if it has failed.
+    /// Reads what a child process has written, and tells the others if a seed has failed.
     fn report(&self, status: ExitStatus) -> io::Result<Report> {
         let output = || match fs::read(self.path("output")) {
             Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
@@ -269,8 +272,10 @@ impl Files {
                 });
             }
         };
-        File::create(self.stop())?;
         let seed = seed.parse().map_err(io::Error::other)?;
+        if !self.is_needless(seed) {
+            fs::write(self.stop(), seed.to_string())?;
+        }
         Ok(Report::Failed(Failure {
             seed,
             message,

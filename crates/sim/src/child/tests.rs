@@ -1,6 +1,7 @@
 use std::path::PathBuf;
+use std::process::ExitStatus;
 
-use super::{Files, Plan};
+use super::{Files, Plan, Progress};
 
 #[test]
 fn a_plan_is_read_as_it_was_written_and_its_length_is_always_the_same() {
@@ -26,4 +27,26 @@ fn a_plan_is_read_as_it_was_written_and_its_length_is_always_the_same() {
     assert_eq!(read.files.directory, PathBuf::from("/tmp/a;b"));
     assert_eq!(read.files.number, 7);
     assert!(Plan::from_text("1;2").is_none());
+}
+
+#[test]
+fn seeds_below_one_that_has_failed_are_still_run() {
+    let directory = tempfile::tempdir().unwrap();
+    let files = Files {
+        directory: directory.path().to_owned(),
+        number: 0,
+    };
+    let fail = |seed| {
+        files
+            .write_progress(&Progress::Failed(seed, "it fails"))
+            .unwrap();
+        files.report(ExitStatus::default()).unwrap();
+    };
+    assert!(!files.is_needless(5));
+    fail(5);
+    assert!(!files.is_needless(5) && files.is_needless(6));
+    fail(3);
+    assert!(!files.is_needless(3) && files.is_needless(4));
+    fail(4);
+    assert!(files.is_needless(4), "the lowest counts");
 }
