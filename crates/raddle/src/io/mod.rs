@@ -57,9 +57,9 @@ pub use raddle_io::{AsyncBufRead, AsyncRead, AsyncSeek, AsyncWrite, ReadBuf};
 #[cfg(any(feature = "io-util", feature = "bytes"))]
 pub use raddle_io::{
     AsyncBufReadExt, AsyncReadExt, AsyncSeekExt, AsyncWriteExt, BufReader, BufStream, BufWriter,
-    Chain, DuplexStream, Empty, Join, Lines, ReadHalf, Repeat, SimplexStream, Sink, Split, Take,
-    WriteHalf, copy, copy_bidirectional, copy_bidirectional_with_sizes, copy_buf, duplex, empty,
-    future, join, repeat, simplex, sink, split,
+    Chain, Counted, DuplexStream, Empty, Join, Lines, ReadHalf, Repeat, SimplexStream, Sink, Split,
+    Take, WriteHalf, copy, copy_bidirectional, copy_bidirectional_with_sizes, copy_buf, duplex,
+    empty, future, join, repeat, simplex, sink, split,
 };
 #[cfg(feature = "mio")]
 pub use raddle_reactor::{Interest, Ready};
