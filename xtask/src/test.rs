@@ -11,8 +11,8 @@ use crate::steps::{self, cargo};
 use crate::tidy::{self, layers};
 use crate::workspace::{self, Package};
 use crate::{
-    api, conformance, counting, ecosystem, features, loom, messages, package, pages,
-    platforms, stress,
+    api, conformance, counting, ecosystem, features, loom, messages, package, pages, platforms,
+    stress,
 };
 
 #[derive(clap::Args)]

@@ -1,4 +1,5 @@
 //! A subscriber that records every span.
+#![allow(clippy::disallowed_types, reason = "never modelled")]
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -9,8 +10,11 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Record};
 use tracing::{Event, Id, Level, Metadata, Subscriber};
 
+// UNRANKED: of std, for tests alone.
 static SPANS: Mutex<Vec<Span>> = Mutex::new(Vec::new());
+// UNRANKED: as above.
 static WAKES: Mutex<Vec<Woken>> = Mutex::new(Vec::new());
+// UNRANKED: as above.
 static WARNINGS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// A function that the subscriber calls.
