@@ -12,7 +12,8 @@ use mio::unix::SourceFd;
 ///
 /// It owns a value with a descriptor, such as a socket of std or an `OwnedFd`, or borrows it as a
 /// `&T` or a `BorrowedFd`. So the descriptor stays open while an [`Evented`](crate::Evented) has it
-/// registered.
+/// registered. A reactor takes each descriptor once: epoll refuses a second registration, and
+/// kqueue replaces the first. Register a duplicate (`try_clone`) instead.
 ///
 /// # Examples
 ///
@@ -54,7 +55,8 @@ pub struct Fd<T> {
 
 impl<T: AsFd> Fd<T> {
     /// Makes a source of a descriptor, and sets it to non-blocking mode, which its duplicates
-    /// share.
+    /// share. It closes a duplicate, which releases the record locks (`F_SETLK`) that the process
+    /// has on the file; use [`from_nonblocking`](Self::from_nonblocking) if there are any.
     ///
     /// # Errors
     ///

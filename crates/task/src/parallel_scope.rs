@@ -199,7 +199,7 @@ impl Tasks {
         }
         let former = state.waiter.replace(waker);
         drop(state);
-        drop(former);
+        contain(|| drop(former));
         Poll::Pending
     }
 }
@@ -209,7 +209,18 @@ struct WaitOnDrop<'a>(&'a Tasks);
 
 impl Drop for WaitOnDrop<'_> {
     fn drop(&mut self) {
+        // A panic may not leave this function while tasks borrow from the callers.
+        let on_panic = AbortOnDrop;
         thread::block_on(|cx| self.0.poll_all_gone(cx));
+        std::mem::forget(on_panic);
+    }
+}
+
+struct AbortOnDrop;
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        std::process::abort();
     }
 }
 

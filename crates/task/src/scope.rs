@@ -118,10 +118,14 @@ where
     B: Future,
 {
     let shared = Arc::new(Shared::new());
+    // The tasks may own the scope, so that they would keep themselves.
+    let on_panic = CloseOnDrop(&shared);
+    let body = body(Scope {
+        shared: shared.clone(),
+    });
+    std::mem::forget(on_panic);
     Running {
-        body: Some(body(Scope {
-            shared: shared.clone(),
-        })),
+        body: Some(body),
         body_waker: shared.ready.waker(BODY),
         body_round: 0,
         round: 0,
@@ -129,6 +133,15 @@ where
         shared,
     }
     .await
+}
+
+/// Closes a scope whose body has panicked before its first wait.
+struct CloseOnDrop<'a, 'env>(&'a Shared<'env>);
+
+impl Drop for CloseOnDrop<'_, '_> {
+    fn drop(&mut self) {
+        self.0.close();
+    }
 }
 
 /// Spawns tasks into a [`scope`]. A clone spawns into the same scope.

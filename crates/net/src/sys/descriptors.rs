@@ -9,9 +9,17 @@ pub(crate) const MAX_DESCRIPTORS: usize = 253;
 /// Lets a send to a closed socket fail with an error only, as std does.
 #[cfg(not(target_vendor = "apple"))]
 pub(crate) const NO_SIGNAL: libc::c_int = libc::MSG_NOSIGNAL;
-/// Sockets of these systems have an option for it, which is set when they are made.
+/// Sockets of these systems have an option for it, which mio sets when it makes them, except for
+/// pairs.
 #[cfg(target_vendor = "apple")]
 pub(crate) const NO_SIGNAL: libc::c_int = 0;
+
+/// The type of a descriptor of the sending process, which sockets with the option `SO_PASSPIDFD`
+/// receive with each message.
+const SCM_PIDFD: Option<libc::c_int> = match cfg!(target_os = "linux") {
+    true => Some(4),
+    false => None,
+};
 
 /// Lets the system close received descriptors in programs that a child process executes.
 #[cfg(any(
@@ -168,17 +176,24 @@ unsafe fn read_control(message: &libc::msghdr) -> Vec<OwnedFd> {
     unsafe {
         let mut control = libc::CMSG_FIRSTHDR(message);
         while !control.is_null() {
-            if ((*control).cmsg_level, (*control).cmsg_type) == (libc::SOL_SOCKET, libc::SCM_RIGHTS)
-            {
+            let kind = (*control).cmsg_type;
+            let is_pidfd = Some(kind) == SCM_PIDFD;
+            if (*control).cmsg_level == libc::SOL_SOCKET && (kind == libc::SCM_RIGHTS || is_pidfd) {
                 let numbers = libc::CMSG_DATA(control).cast::<RawFd>();
-                let length = (*control).cmsg_len as usize - libc::CMSG_LEN(0) as usize;
+                let length =
+                    ((*control).cmsg_len as usize).saturating_sub(libc::CMSG_LEN(0) as usize);
                 // Some systems leave the length of a message that did not fit as it was.
                 let end = message.msg_control.addr() + message.msg_controllen as usize;
-                let length = length.min(end - numbers.addr());
+                let length = length.min(end.saturating_sub(numbers.addr()));
                 for index in 0..length / size_of::<RawFd>() {
                     // The data need not be aligned for an integer.
                     let number = numbers.add(index).read_unaligned();
-                    descriptors.push(OwnedFd::from_raw_fd(number));
+                    let descriptor = OwnedFd::from_raw_fd(number);
+                    match is_pidfd {
+                        // Nobody asked for it.
+                        true => drop(descriptor),
+                        false => descriptors.push(descriptor),
+                    }
                 }
             }
             control = libc::CMSG_NXTHDR(message, control);

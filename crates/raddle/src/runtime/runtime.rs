@@ -222,7 +222,7 @@ impl Runtime {
     /// The thread blocks, so that the borrows cannot end before the tasks do. An async function
     /// could not promise that, since its future can be leaked: [`task::scope`](crate::task::scope)
     /// runs its tasks within one task. No task is aborted: one that never completes blocks the
-    /// scope forever.
+    /// scope forever, and so do tasks of a current-thread runtime after a panic of its hooks.
     ///
     /// # Panics
     ///

@@ -157,7 +157,7 @@ impl<T> State<T> {
     }
 
     /// Undoes a `pop`. Returns the waker of the receive that the message was granted to. The send
-    /// that got the room keeps it, so the channel has one message more than its limit for a moment.
+    /// that got the room finds none, and waits again behind the others.
     pub(super) fn unpop(&mut self, message: T) -> Option<Waker> {
         self.messages.push_front(message);
         Receives::grant(self)

@@ -3,8 +3,9 @@
 use std::future::{Future, pending, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::Poll;
+use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 use std::time::Duration;
 
@@ -91,6 +92,34 @@ where
     F: for<'scope> AsyncFnOnce(&'scope ParallelScope<'scope, 'env, Threads>) -> T,
 {
     parallel_scope(runtime, |future: Blocking<'_>| block_on(future), body)
+}
+
+/// The waker is dropped while the scope waits for its tasks, whose borrows have to end first.
+#[test]
+fn a_waker_whose_drop_panics_does_not_end_a_scope_early() {
+    struct PanicsWhenDropped;
+    impl Wake for PanicsWhenDropped {
+        fn wake(self: Arc<Self>) {}
+    }
+    impl Drop for PanicsWhenDropped {
+        fn drop(&mut self) {
+            panic!("the drop of a waker");
+        }
+    }
+    let (ended, runtime) = (AtomicUsize::new(0), Threads::default());
+    let poll_once = |future: Blocking<'_>| {
+        let waker = Waker::from(Arc::new(PanicsWhenDropped));
+        let _ = future.poll(&mut Context::from_waker(&waker));
+    };
+    let result = catch_unwind(AssertUnwindSafe(|| {
+        parallel_scope(&runtime, poll_once, async |scope| {
+            scope.spawn(async {
+                pause().await;
+                ended.fetch_add(1, Ordering::Relaxed);
+            });
+        });
+    }));
+    assert_eq!(ended.into_inner(), 1, "{result:?}");
 }
 
 /// Is woken by another thread after a while.

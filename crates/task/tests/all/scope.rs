@@ -402,3 +402,27 @@ fn a_scope_is_send_if_its_body_is() {
     };
     assert_eq!(output, 4);
 }
+
+#[test]
+fn a_body_that_panics_before_its_future_leaves_no_task() {
+    let permit = Arc::new(());
+    let held = permit.clone();
+    let scope = task_scope_that_panics(held);
+    assert!(catch_unwind(AssertUnwindSafe(|| block_on(scope))).is_err());
+    assert_eq!(Arc::strong_count(&permit), 1);
+}
+
+async fn task_scope_that_panics(held: Arc<()>) {
+    scope(|scope| {
+        let own = scope.clone();
+        scope.spawn(async move {
+            let _owned = (own, held);
+            pending::<()>().await;
+        });
+        if true {
+            panic!("the body");
+        }
+        async {}
+    })
+    .await;
+}
