@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::executors::{NoSpares, Raddle, Spawn as _, Tokio};
-use crate::latency::{histogram, precise};
+use crate::latency::{histogram, percentiles, precise};
 use crate::timing::Timing;
 use crate::workloads::{MICROSECOND, burn};
 
@@ -66,8 +66,8 @@ pub struct Mixed {
 
 impl Mixed {
     /// Serves on `serving`, computes on `computing`, which may be the same, and sends a byte every
-    /// 3 ms. Returns the 50th, 90th and 99th percentile and the longest time until the byte came
-    /// back, in microseconds, and the computed milliseconds of one processor in each second.
+    /// 3 ms. Returns the [percentiles] of the time until the byte came back, in microseconds, and
+    /// the computed milliseconds of one processor in each second.
     pub fn run<E: Serve>(self, serving: &E, computing: &E) -> Result<Vec<f64>> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let mut client = TcpStream::connect(listener.local_addr()?)?;
@@ -101,9 +101,7 @@ impl Mixed {
         while Arc::strong_count(&computed) > 1 {
             thread::sleep(Duration::from_millis(1));
         }
-        let percentiles = [50.0, 90.0, 99.0, 100.0]
-            .map(|percentile| latencies.value_at_percentile(percentile) as f64 / 1e3);
-        Ok([&percentiles[..], &[rate]].concat())
+        Ok([&percentiles(&latencies)[..], &[rate]].concat())
     }
 }
 

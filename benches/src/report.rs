@@ -32,6 +32,52 @@ const OMITTED: [&str; 5] = [
     "UDP, 1 socket, datagrams of 64 bytes sent back",
 ];
 
+/// The names of percentiles, which share a row in the documentation.
+const PERCENTILES: [&str; 4] = ["p50", "p90", "p99", "p99.9"];
+
+/// The rows of the first page: the label, the beginning of the case, and the figure.
+const FIRST: [(&str, &str, &str); 15] = [
+    ("tasks that each spawn the next", "chained_spawn", "time"),
+    ("many tasks spawned by one", "spawn_many_local", "time"),
+    ("tasks that are joined", "spawn_join", "time"),
+    ("pairs that wake each other", "ping_pong", "time"),
+    ("fork and join", "fork_join", "time"),
+    ("a request through four tasks", "request_chain", "time"),
+    (
+        "p99 of requests, one in 50 of which blocks for 10 ms",
+        "a slow poll of 10 ms",
+        "p99",
+    ),
+    (
+        "memory of a task that waits",
+        "a task that waits",
+        "resident",
+    ),
+    (
+        "a message through a channel of 100, 8 senders",
+        "8 to 1, bound 100, on raddle",
+        "time an operation",
+    ),
+    (
+        "a timer that is armed and cancelled",
+        "timers that do not fire",
+        "arm and cancel, alone",
+    ),
+    ("axum, text", "axum, text", "requests"),
+    (
+        "axum, 32 tasks for each request",
+        "axum, fan-out",
+        "requests",
+    ),
+    ("tonic, unary calls", "tonic, unary", "requests"),
+    ("hyper, 50 connections", "hyper, 2 workers", "requests"),
+    (
+        "TCP, 64 connections",
+        "TCP, 64 connections, messages of 64 bytes sent back, 2 workers",
+        "messages",
+    ),
+];
+
 /// Records by section, with the values of a varied parameter side by side.
 pub struct Report {
     records: Vec<Record>,
@@ -84,19 +130,55 @@ impl Report {
         )
     }
 
-    /// Returns the machine and the tables for the documentation, which omits waits and `OMITTED`
-    /// titles, and all percentiles but the 99th and the median of long polls.
+    /// Returns the machine and the tables for the documentation, which omits waits, the worst
+    /// latency and `OMITTED` titles.
     pub fn documented(&self) -> String {
         let is_shown = |one: &Comparison| {
             let is_omitted = OMITTED.iter().any(|text| one.case.title.contains(*text));
-            let is_figure_shown = match &*one.figure.name {
-                "p50" => one.section == Section::Blocked,
-                "p90" | "p99.9" | "worst" => false,
-                _ => one.figure.unit != "times",
-            };
-            is_figure_shown && !is_omitted
+            one.figure.name != "worst" && one.figure.unit != "times" && !is_omitted
         };
         self.machine() + &self.tables(is_shown)
+    }
+
+    /// Returns the rows of the first page: one for each [`FIRST`] that was measured.
+    pub fn first(&self) -> String {
+        let row = |(label, case, figure): &(&str, &str, &str)| {
+            let mut usual = self.groups.iter().map(middle);
+            let one = usual
+                .find(|one| one.figure.name == *figure && one.case.to_string().starts_with(case))?;
+            let [ours, theirs, lead] = cells(one)?;
+            let unit = &one.figure.unit;
+            Some(format!(
+                "| {label} | {ours} | {theirs} | {lead} | {unit} |\n"
+            ))
+        };
+        let rows: String = FIRST.iter().filter_map(row).collect();
+        format!("| | Raddle | Tokio | times as good (95 %) | in |\n|---|---|---|---|---|\n{rows}")
+    }
+
+    /// Returns the table of what async costs: each version of the server beside the loop, with the
+    /// largest number of requests. `None` if it was not measured.
+    pub fn costs(&self) -> Option<String> {
+        let of_async = |group: &&Group| group[0].section == Section::AsyncCost;
+        let cases = self
+            .groups
+            .iter()
+            .filter(of_async)
+            .filter_map(|it| it.last());
+        let cases: Vec<_> = cases.collect();
+        let contestants = &cases.first()?.contestants;
+        let heads = cases.iter().map(|one| format!(" {} | |", one.case));
+        let lines = "---|".repeat(1 + 2 * cases.len());
+        let mut text = format!("| |{}\n|{lines}\n", String::from_iter(heads));
+        for Contestant { name, .. } in contestants {
+            let cells = cases.iter().filter_map(|one| {
+                let median = short(one.contestant(name)?.median());
+                let unit = &one.figure.unit;
+                Some(format!(" {median} {unit} | {} |", times(one.lead(name)?)))
+            });
+            text += &format!("| `{name}` |{}\n", String::from_iter(cells));
+        }
+        Some(text)
     }
 
     fn machine(&self) -> String {
@@ -108,9 +190,9 @@ impl Report {
     fn tables(&self, is_shown: fn(&Comparison) -> bool) -> String {
         let mut text = announced::table(self);
         for part in self.parts() {
-            let rows = rows(part, is_shown);
+            let rows = rows(part, is_shown) + &percentiles(part, is_shown);
             if !rows.is_empty() {
-                text += &format!("\n### {}\n{rows}", about(part).0);
+                text += &format!("\n### {}\n{}{rows}", about(part).0, verdict(part));
             }
         }
         text
@@ -203,19 +285,30 @@ fn about(part: &[Group]) -> (&'static str, &'static str) {
         .unwrap_or_default()
 }
 
-/// Returns the outcome of a part, and a row for each shown figure that has a rival. Of a varied
-/// parameter, it shows the value in the middle. The head of the table has the words with which the
-/// names of all rows end.
+/// Returns the comparison with the value in the middle of a varied parameter.
+fn middle(group: &Group) -> &Comparison {
+    &group[(group.len() - 1) / 2]
+}
+
+/// Returns the median of Raddle, that of its rival, and the lead. `None` without a rival.
+fn cells(one: &Comparison) -> Option<[String; 3]> {
+    let rival = one.rival()?;
+    Some([
+        median_of(one.contestants.first()?, Raddle::NAME),
+        median_of(one.contestant(rival)?, PEER),
+        times(one.lead(rival)?),
+    ])
+}
+
+/// Returns a row for each shown figure that has a rival, except percentiles. Of a varied parameter,
+/// it shows the value in the middle. The head of the table has the words with which the names of
+/// all rows end.
 fn rows(part: &[Group], is_shown: fn(&Comparison) -> bool) -> String {
-    let usual = part.iter().map(|group| &group[(group.len() - 1) / 2]);
-    let rows = usual.filter(|one| is_shown(one)).filter_map(|one| {
-        let cells = format!(
-            "{} | {} | {} | {}",
-            median_of(one.contestants.first()?, Raddle::NAME),
-            median_of(one.contestant(one.rival()?)?, PEER),
-            times(one.lead(one.rival()?)?),
-            one.figure.unit
-        );
+    let usual = part.iter().map(middle);
+    let is_row = |one: &&Comparison| is_shown(one) && !PERCENTILES.contains(&&*one.figure.name);
+    let rows = usual.filter(is_row).filter_map(|one| {
+        let [ours, theirs, lead] = cells(one)?;
+        let cells = format!("{ours} | {theirs} | {lead} | {}", one.figure.unit);
         Some((format!("{}: {}", one.case, one.figure.name), cells))
     });
     let mut rows: Vec<_> = rows.collect();
@@ -227,8 +320,43 @@ fn rows(part: &[Group], is_shown: fn(&Comparison) -> bool) -> String {
         .iter()
         .map(|(name, cells)| format!("| {name} | {cells} |\n"));
     format!(
-        "{}\n|{} | Raddle | Tokio | times as good (95 %) | in |\n|---|---|---|---|---|\n{}",
-        verdict(part),
+        "\n|{} | Raddle | Tokio | times as good (95 %) | in |\n|---|---|---|---|---|\n{}",
+        end.trim_start_matches(','),
+        rows.collect::<String>()
+    )
+}
+
+/// Returns a row for each case with latencies: their percentiles.
+fn percentiles(part: &[Group], is_shown: fn(&Comparison) -> bool) -> String {
+    let shown = part.iter().map(middle).filter(|one| is_shown(one));
+    let of_latency: Vec<_> = shown
+        .filter(|one| PERCENTILES.contains(&&*one.figure.name))
+        .collect();
+    let mut rows = Vec::new();
+    for of_case in of_latency.chunk_by(|a, b| a.case == b.case) {
+        let columns = Vec::from_iter(of_case.iter().filter_map(|one| cells(one)));
+        if columns.is_empty() {
+            continue;
+        }
+        let names = of_case.iter().map(|one| &*one.figure.name);
+        let names = Vec::from_iter(names).join(", ");
+        let joined = [0, 1, 2].map(|row| {
+            let cells = columns.iter().map(|column| column[row].as_str());
+            Vec::from_iter(cells).join(", ")
+        });
+        let unit = &of_case[0].figure.unit;
+        let cells = format!("{} | {unit}", joined.join(" | "));
+        rows.push((format!("{}: {names}", of_case[0].case), cells));
+    }
+    if rows.is_empty() {
+        return String::new();
+    }
+    let end = remove_common_end(&mut rows);
+    let rows = rows
+        .iter()
+        .map(|(name, cells)| format!("| {name} | {cells} |\n"));
+    format!(
+        "\n|{} | Raddle | Tokio | times as good (95 %) | in |\n|---|---|---|---|---|\n{}",
         end.trim_start_matches(','),
         rows.collect::<String>()
     )

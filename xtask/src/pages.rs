@@ -22,6 +22,7 @@ use crate::tidy::text;
 use crate::workspace::{self, Package};
 use cargo::Checker;
 use commands::Shown;
+pub(crate) use commands::pages as files;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {

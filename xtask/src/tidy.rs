@@ -1,5 +1,6 @@
 //! `cargo xtask tidy`: checks the rules of layout, dependencies and comments.
 
+mod figures;
 pub(crate) mod layers;
 mod layout;
 mod regressions;
@@ -16,6 +17,7 @@ pub(crate) fn run() -> Result<()> {
     let packages = workspace::packages()?;
     let mut findings = layout::check(root, &packages)?;
     findings.extend(regressions::check(root)?);
+    findings.extend(figures::check(root)?);
     findings.extend(pages::check(root, &packages)?);
     for package in &packages {
         findings.extend(layers::check(package));

@@ -24,7 +24,8 @@ struct Args {
     #[arg(long, value_name = "NAME")]
     compare: Option<String>,
 
-    /// Also update the tables of benchmarks.md in this directory, and its two curves
+    /// Also update the tables of benchmarks.md in this directory, its two curves, and the tables of
+    /// ../README.md and cost-of-async.md
     #[arg(long, value_name = "DIR")]
     docs: Option<PathBuf>,
 }
@@ -62,6 +63,10 @@ fn main() -> Result<()> {
     println!("report: {}", page.display());
     if let Some(docs) = &args.docs {
         renew(&docs.join("benchmarks.md"), &report.documented())?;
+        renew(&docs.join("../README.md"), &report.first())?;
+        if let Some(costs) = report.costs() {
+            renew(&docs.join("cost-of-async.md"), &costs)?;
+        }
         for (file, title, figure) in PICTURES {
             report.draw_curve(title, figure, &docs.join(file))?;
         }

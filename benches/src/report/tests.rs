@@ -44,7 +44,7 @@ fn a_later_record_replaces_an_earlier_one_and_is_compared_with_a_saved_one() {
 }
 
 #[test]
-fn the_documentation_shows_each_p99_and_the_p50_of_long_polls() {
+fn the_percentiles_of_a_case_share_a_row_of_the_documentation() {
     let one = record(1, [(1, 5.0), (2, 5.0)]);
     let figures = |section| {
         let comparison = &one.comparisons[0];
@@ -57,14 +57,40 @@ fn the_documentation_shows_each_p99_and_the_p50_of_long_polls() {
     let comparisons = figures(Section::Latency).chain(figures(Section::Blocked));
     let comparisons = comparisons.collect();
     let text = Report::new(vec![Record { comparisons, ..one }], None).documented();
-    let (tail, long_polls) = text.split_once("### Long polls").unwrap();
-    let shown = |text: &str| {
-        let names = PERCENTILES.iter().map(|figure| figure.name.to_string());
-        let shown = names.filter(|name| text.contains(&format!(": {name} |")));
-        shown.collect::<Vec<_>>()
-    };
-    assert_eq!(shown(tail), ["p99"]);
-    assert_eq!(shown(long_polls), ["p50", "p99"]);
+    let row = "| chained_spawn, workers 1: p50, p90, p99, p99.9 | 5.00, 5.00, 5.00, 5.00 | \
+               10.0, 10.0, 10.0, 10.0 | 2.00 (2.00 to 2.00), 2.00 (2.00 to 2.00), 2.00 (2.00 to 2.00), 2.00 (2.00 to 2.00) | us |";
+    for section in ["### Tail latency", "### Long polls"] {
+        let (_, text) = text.split_once(section).unwrap();
+        assert!(text.contains(row), "{text}");
+    }
+}
+
+#[test]
+fn each_row_of_the_first_page_is_in_the_documentation() {
+    let one = record(1, [(1, 5.0), (2, 4.0)]);
+    let comparisons = FIRST.iter().map(|(_, case, figure)| Comparison {
+        case: Case::new(format!("{case}, and so on")),
+        figure: Figure {
+            name: (*figure).into(),
+            ..one.comparisons[0].figure.clone()
+        },
+        ..one.comparisons[0].clone()
+    });
+    let comparisons = comparisons.collect();
+    let report = Report::new(vec![Record { comparisons, ..one }], None);
+    let first = report.first();
+    assert_eq!(first.lines().count(), 2 + FIRST.len());
+    for row in first.lines().skip(2) {
+        let figures = row.split(" | ").skip(1);
+        let mut lines = report
+            .documented()
+            .lines()
+            .map(str::to_owned)
+            .collect::<Vec<_>>();
+        figures
+            .for_each(|figure| lines.retain(|line| line.contains(figure.trim_end_matches(" |"))));
+        assert!(!lines.is_empty(), "{row}");
+    }
 }
 
 #[test]
