@@ -59,10 +59,10 @@ const RUNTIMES: &[&str] = &[
     "tokio-threadpool",
 ];
 
-/// The runtime on which only the benchmarks and [`DIFFERENTIAL`] depend.
+/// The runtime on which only the benchmarks and [`COMPARING`] depend.
 const PEER: &str = "tokio";
-/// The package whose tests compare Raddle with [`PEER`].
-const DIFFERENTIAL: &str = "raddle-proof";
+/// The packages that compare Raddle with [`PEER`]: in tests, and in an example.
+const COMPARING: [&str; 2] = ["raddle-proof", "raddle"];
 
 /// Whether a package is one of the layers, which stand alone.
 pub(crate) fn is_layer(package: &str) -> bool {
@@ -105,7 +105,7 @@ pub(super) fn check(package: &Package) -> Vec<String> {
             object(format!("{name} may not depend on the stand-in {used}"));
         }
         let runtime = RUNTIMES.contains(&used) && !dependency.local;
-        let in_tests = dependency.dev && !is_layer && (used != PEER || name == DIFFERENTIAL);
+        let in_tests = dependency.dev && !is_layer && (used != PEER || COMPARING.contains(&name));
         if runtime && !in_tests && name != "raddle-benches" {
             object(format!("{name} may not depend on {used}, another runtime"));
         }
