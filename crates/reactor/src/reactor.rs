@@ -22,6 +22,9 @@ const SELECTOR: &str = if cfg!(any(target_os = "linux", target_os = "android")) 
 /// The maximum number of events that one wait takes from the selector.
 const EVENTS: usize = 1024;
 
+/// The longest wait of one turn.
+const MAX_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// The clock that measures the timeouts of a reactor's waits: see
 /// [`with_timeout_clock`](Reactor::with_timeout_clock).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,7 +136,8 @@ impl Reactor {
     /// them, and returns the number of events.
     ///
     /// At most `limit` events are dispatched. The rest is kept for the next turn, which then does
-    /// not wait. A turn also ends, with zero events, on [`Handle::unpark`] and on a signal. Events
+    /// not wait. A turn also ends, with zero events, on [`Handle::unpark`], on a signal and after a
+    /// day. Events
     /// of registrations that were dropped do not count.
     ///
     /// A panic of a waker ends here, reported by the panic hook.
@@ -190,7 +194,8 @@ impl Reactor {
                 timer.start(timeout)?;
                 None
             }
-            _ => timeout,
+            // A turn may end early. mio before 1.2.1 cuts long timeouts to 32 bits.
+            _ => timeout.map(|timeout| timeout.min(MAX_WAIT)),
         };
         match self.poll.poll(&mut self.events, timeout) {
             Ok(()) => {}
