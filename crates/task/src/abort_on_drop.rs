@@ -18,8 +18,8 @@ use crate::{AbortHandle, Id, JoinError, JoinHandle};
 /// # Cancel safety
 ///
 /// Awaiting `&mut handle` is cancel safe: if another future is ready first, the task runs on, and
-/// its output is still there. Awaiting `handle` by value is what aborts the task when that future
-/// is dropped.
+/// its output is still there. Awaiting `handle` by value moves it into the future that awaits it:
+/// if that is dropped, the task is aborted.
 ///
 /// # Examples
 ///
@@ -93,7 +93,7 @@ impl<T> AbortOnDropHandle<T> {
 }
 
 impl<T> JoinHandle<T> {
-    /// Makes a handle of this one whose drop aborts the task.
+    /// Converts this handle into one whose drop aborts the task.
     ///
     /// # Examples
     ///

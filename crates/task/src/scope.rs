@@ -25,13 +25,14 @@ const BODY: usize = usize::MAX;
 /// The number of members that one poll of the scope polls before it yields.
 const MAX_MEMBERS_POLLED: usize = 128;
 
-/// Runs `body`, which spawns tasks that may borrow from outside of the scope, and ends when the
-/// body and all of these tasks have completed. Returns the output of the body.
+/// Runs `body`, which spawns tasks that may borrow from outside the scope, and ends when the body
+/// and all of these tasks have completed. Returns the output of the body.
 ///
 /// The tasks of a scope run concurrently, and all of them are part of the task that awaits the
-/// scope: they do not run in parallel with each other. A member is polled only when it was woken,
-/// so a scope may have very many. Each poll of the scope polls a member once and 128 members at
-/// most, and the members share the budget of their task. A member that blocks, blocks all of them.
+/// scope: they do not run in parallel with each other, and one that blocks, blocks all of them. For
+/// tasks on several workers there is `Runtime::scope`. Each task is polled only when it was woken,
+/// so a scope may have very many. A poll of the scope polls each task at most once, and 128 tasks
+/// at most; they share one budget.
 ///
 /// **The scope owns its tasks,** as a `join!` owns its futures. This is why they may borrow: when
 /// the scope is dropped, they are dropped with it, and if it is leaked, they never run again. A

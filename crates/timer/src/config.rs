@@ -57,9 +57,9 @@ impl Config {
     /// divide a millisecond, and be a microsecond or more. Default: 1 ms.
     ///
     /// A finer resolution lets timers fire closer to their deadlines if the owner waits as
-    /// precisely, and costs more: timers that a tick of a millisecond would join wake the owner one
-    /// by one, and a timer moves between levels of the wheel more often. With ticks of a
-    /// microsecond, deadlines that are 8 years after the timers were made, or later, fire then.
+    /// precisely, and costs more: timers that would share a tick of a millisecond wake the owner
+    /// one by one, and a timer moves between levels of the wheel more often. With ticks of a
+    /// microsecond, a timer fires at the latest 8 years after the timers were made.
     ///
     /// # Panics
     ///

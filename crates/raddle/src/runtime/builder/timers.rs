@@ -12,13 +12,13 @@ impl Builder {
     /// about as late as the system wakes the thread.
     ///
     /// It costs a system call (`timerfd_settime`) for each wait of the driver that has a deadline,
-    /// and a descriptor for each driver. Timers that a tick of a millisecond would join wake the
-    /// driver one by one. With a resolution of 1 µs, timers count 8 years from the start of the
-    /// runtime, and later deadlines fire then.
+    /// and a descriptor for each driver. Timers that would share a tick of a millisecond wake the
+    /// driver one by one. With a resolution of 1 µs, timers fire at the latest 8 years after the
+    /// start of the runtime.
     ///
     /// On Linux and Android the waits are precise. On systems with kqueue, such as macOS, they are
     /// as precise as the system's own. On Windows they count milliseconds, so that deadlines are
-    /// exact but wake-ups are not. Without [`enable_io`](Self::enable_io) the driver waits for a
+    /// exact but wake-ups are not. Without [`enable_io`](Self::enable_io) the driver waits on a
     /// condition variable, which Linux ends some 50 µs late by default.
     ///
     /// # Panics
@@ -56,9 +56,9 @@ impl Builder {
     ///
     /// With true, a timer whose deadline has passed during a suspension fires when the system
     /// resumes, and [`Instant::now`](crate::time::Instant::now) inside the runtime counts the
-    /// suspension. The system does not resume for a timer. Outside of the runtime, and converted
-    /// [into](crate::time::Instant::into_std) std's type, an instant is behind or ahead by the time
-    /// that was suspended.
+    /// suspension. The system does not resume for a timer. An instant of the runtime is ahead of
+    /// one that was made outside it by the suspended time, also after
+    /// [`into_std`](crate::time::Instant::into_std).
     ///
     /// - Linux and Android: the clock is `CLOCK_BOOTTIME`. With [`enable_io`](Self::enable_io) a
     ///   timer of the system ends the driver's wait; it costs what
