@@ -476,8 +476,9 @@ mod hostile_scope {
         reason = "the names are those that the macros use, or could use"
     )]
 
+    use ::std::assert_eq;
     use ::std::future::ready as future_of;
-    use ::std::prelude::v1::{assert_eq, test};
+    use ::std::prelude::v1::test;
 
     use ::raddle::{join, select, try_join};
 
