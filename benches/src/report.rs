@@ -301,8 +301,7 @@ fn cells(one: &Comparison) -> Option<[String; 3]> {
 }
 
 /// Returns a row for each shown figure that has a rival, except percentiles. Of a varied parameter,
-/// it shows the value in the middle. The head of the table has the words with which the names of
-/// all rows end.
+/// it shows the value in the middle.
 fn rows(part: &[Group], is_shown: fn(&Comparison) -> bool) -> String {
     let usual = part.iter().map(middle);
     let is_row = |one: &&Comparison| is_shown(one) && !PERCENTILES.contains(&&*one.figure.name);
@@ -311,19 +310,7 @@ fn rows(part: &[Group], is_shown: fn(&Comparison) -> bool) -> String {
         let cells = format!("{ours} | {theirs} | {lead} | {}", one.figure.unit);
         Some((format!("{}: {}", one.case, one.figure.name), cells))
     });
-    let mut rows: Vec<_> = rows.collect();
-    if rows.is_empty() {
-        return String::new();
-    }
-    let end = remove_common_end(&mut rows);
-    let rows = rows
-        .iter()
-        .map(|(name, cells)| format!("| {name} | {cells} |\n"));
-    format!(
-        "\n|{} | Raddle | Tokio | times as good (95 %) | in |\n|---|---|---|---|---|\n{}",
-        end.trim_start_matches(','),
-        rows.collect::<String>()
-    )
+    table_of(rows.collect())
 }
 
 /// Returns a row for each case with latencies: their percentiles.
@@ -348,6 +335,12 @@ fn percentiles(part: &[Group], is_shown: fn(&Comparison) -> bool) -> String {
         let cells = format!("{} | {unit}", joined.join(" | "));
         rows.push((format!("{}: {names}", of_case[0].case), cells));
     }
+    table_of(rows)
+}
+
+/// Makes a table of names and cells; empty without rows. Its head has the words with which all names
+/// end.
+fn table_of(mut rows: Vec<(String, String)>) -> String {
     if rows.is_empty() {
         return String::new();
     }

@@ -12,8 +12,8 @@ use crate::executors::Spawn;
 /// A load that runs on any runtime, and returns the number of its operations.
 pub type Load<S> = fn(S) -> Pin<Box<dyn Future<Output = u64> + Send>>;
 
-/// The name of a workload, and the libraries that support it, each with its load. Raddle's is first;
-/// Tokio's is next, if it has the primitive.
+/// The name of a workload, and the libraries that support it, each with its load. Raddle's is
+/// first; Tokio's is next, if it has the primitive.
 pub type Workload<S> = (&'static str, Vec<(&'static str, Load<S>)>);
 
 /// Returns every workload.

@@ -96,31 +96,28 @@ impl<'a> Request<'a> {
 /// Panics if `f` enters a frame, or drops an [`EnterGuard`].
 #[inline]
 pub fn with<T: 'static, R>(f: impl FnOnce(&T) -> R) -> Option<R> {
-    let result = STACK.try_with(|stack| {
-        let stack = stack.borrow();
-        let mut request = Request {
-            handle: TypeId::of::<T>(),
-            answer: None,
-            frame: PhantomData,
-        };
-        for frame in stack.iter().rev().flatten() {
-            frame.provide(&mut request);
-            if let Some(answer) = request.answer {
-                // SAFETY: only `offer` answers, with a reference to a value of the type whose id
-                // the request has. That type is `T`. The reference is borrowed from the frame,
-                // which stays while the stack is borrowed.
-                return answer.map(|handle| f(unsafe { handle.cast::<T>().as_ref() }));
-            }
-        }
-        None
+    let found = search::<T, _>(|answer| {
+        // SAFETY: only `offer` answers, with a reference to a value of the type whose id the
+        // request has. That type is `T`. The reference is borrowed from the frame, which stays
+        // while the stack is borrowed.
+        answer
+            .flatten()
+            .map(|handle| f(unsafe { handle.cast::<T>().as_ref() }))
     });
-    result.ok().flatten()
+    found.flatten()
 }
 
 /// Returns whether a frame says that no handle of type `T` is current, such as the frame of a
 /// runtime without timers. It is false if there is one, and if no frame mentions the type.
 pub fn is_hidden<T: 'static>() -> bool {
-    let answer = STACK.try_with(|stack| {
+    search::<T, _>(|answer| matches!(answer, Some(None))).unwrap_or(false)
+}
+
+/// Calls `f` with the first answer of a frame to the request for a `T`, while the stack is
+/// borrowed. Returns `None` on a thread that has no stack any more.
+#[inline]
+fn search<T: 'static, R>(f: impl FnOnce(Option<Option<NonNull<()>>>) -> R) -> Option<R> {
+    let result = STACK.try_with(|stack| {
         let stack = stack.borrow();
         let mut request = Request {
             handle: TypeId::of::<T>(),
@@ -133,9 +130,9 @@ pub fn is_hidden<T: 'static>() -> bool {
                 break;
             }
         }
-        request.answer.map(|handle| handle.is_none())
+        f(request.answer)
     });
-    answer.ok().flatten().unwrap_or(false)
+    result.ok()
 }
 
 /// A clone of the current handle of type `T`, if there is one.

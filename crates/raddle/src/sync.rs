@@ -16,8 +16,8 @@
 //! A bounded [`mpsc`] channel makes senders wait when the receiver is slow. Use an unbounded one
 //! only where something else limits how much is sent.
 //!
-//! With the feature `stream`, receivers of `mpsc` implement `Stream` of the crate `futures-core`, as
-//! `Interval` does, and the module `stream` here has wrappers for other receivers.
+//! With the feature `stream`, receivers of `mpsc` implement `Stream` of the crate `futures-core`,
+//! as `Interval` does, and the module `stream` here has wrappers for other receivers.
 //!
 //! # Locks and signals
 //!

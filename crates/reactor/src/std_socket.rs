@@ -10,7 +10,8 @@ use crate::{Evented, Handle, Interest};
 /// and on Unix `UnixListener`, `UnixStream` and `UnixDatagram`.
 ///
 /// It becomes mio's type for the same socket, which has the same operations, since on Windows only
-/// those tell the selector that an operation would block. On Unix, `Fd` keeps the socket's own type.
+/// those tell the selector that an operation would block. On Unix, `Fd` keeps the socket's own
+/// type.
 pub trait StdSocket: sealed::Sealed {
     /// The type of mio.
     type Source: Source;

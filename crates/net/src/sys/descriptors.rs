@@ -190,7 +190,7 @@ unsafe fn read_control(message: &libc::msghdr) -> Vec<OwnedFd> {
                     let number = numbers.add(index).read_unaligned();
                     let descriptor = OwnedFd::from_raw_fd(number);
                     match is_pidfd {
-                        // Nobody asked for it.
+                        // The caller asked for SCM_RIGHTS only.
                         true => drop(descriptor),
                         false => descriptors.push(descriptor),
                     }

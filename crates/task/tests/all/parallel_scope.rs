@@ -114,7 +114,10 @@ fn a_waker_whose_drop_panics_does_not_end_a_scope_early() {
     let result = catch_unwind(AssertUnwindSafe(|| {
         parallel_scope(&runtime, poll_once, async |scope| {
             scope.spawn(async {
-                pause().await;
+                // Longer than it takes to report the panic.
+                for _ in 0..100 {
+                    pause().await;
+                }
                 ended.fetch_add(1, Ordering::Relaxed);
             });
         });

@@ -176,8 +176,11 @@ impl Builder {
     /// let runtime = Builder::new_current_thread()
     ///     .enable_all()
     ///     .build_local(LocalOptions::default())?;
-    /// let text = std::rc::Rc::new("not Send"); let length = runtime.block_on(async {
-    /// spawn_local(async move { text.len() }).await.unwrap() }); assert_eq!(length, 8);
+    /// let text = std::rc::Rc::new("not Send");
+    /// let length = runtime.block_on(async {
+    ///     spawn_local(async move { text.len() }).await.unwrap()
+    /// });
+    /// assert_eq!(length, 8);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[track_caller]
