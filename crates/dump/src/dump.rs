@@ -207,7 +207,7 @@ pub enum WokenBy {
 }
 
 impl TaskDump {
-    pub(crate) fn new(task: Task, now: Instant) -> Self {
+    pub(crate) fn new((task, wakers): (Task, Option<usize>), now: Instant) -> Self {
         let poll = task.poll.map_or(Duration::ZERO, |poll| {
             now.saturating_duration_since(poll.started)
         });
@@ -230,7 +230,7 @@ impl TaskDump {
                 TaskState::Waiting => task.waits.into(),
                 TaskState::Queued | TaskState::Running => Box::default(),
             },
-            wakers: task.wakers,
+            wakers,
             blocked: now.saturating_duration_since(task.blocked),
         }
     }
@@ -304,9 +304,9 @@ impl TaskDump {
         &self.waits
     }
 
-    /// Returns the number of wakers and abort handles that the task had at the end of its last
-    /// poll. Each of its waits has a waker; the others are abort handles, or wakers that other code
-    /// keeps. `None` before the first poll has ended.
+    /// Returns the number of wakers and abort handles that the task has. Each of its waits has a
+    /// waker; the others are abort handles, or wakers that other code keeps. `None` before the
+    /// first poll.
     pub fn wakers(&self) -> Option<usize> {
         self.wakers
     }

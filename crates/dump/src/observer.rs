@@ -11,8 +11,7 @@ use raddle_task::Id;
 
 use crate::dump::{TaskState, WokenBy};
 use crate::graph::is_holdable;
-use crate::history::History;
-use crate::table::{Poll, Task, TaskTable, Waiting};
+use crate::table::{Entry, Poll, Task, TaskTable, Waiting};
 
 raddle_primitives::thread_local! {
     /// Whether this thread is in the driver, which wakes tasks for events and timers.
@@ -66,7 +65,6 @@ impl raddle_sched::Observer for DumpObserver {
             woken: None,
             span: None,
             waits: Vec::new(),
-            wakers: None,
             blocked: now,
         });
     }
@@ -74,7 +72,7 @@ impl raddle_sched::Observer for DumpObserver {
     fn task_woken(&self, task: Id) {
         let (now, by) = (Instant::now(), present_waker());
         let thread = (by == WokenBy::Other).then(thread::current);
-        self.0.change(number(task), |task, history| {
+        self.0.change(number(task), |Entry { task, history, .. }| {
             task.state = TaskState::Queued;
             task.since = now;
             task.woken = Some((now, by));
@@ -84,7 +82,10 @@ impl raddle_sched::Observer for DumpObserver {
 
     fn poll_started(&self, _worker: usize, task: TaskRef<'_>) {
         let (now, thread) = (Instant::now(), thread());
-        self.0.change(number(task.id()), |task, history| {
+        let count = || task.waker_count();
+        self.0.change(number(task.id()), |entry| {
+            entry.wakers.get_or_insert_with(count);
+            let Entry { task, history, .. } = entry;
             let delay = match task.state {
                 TaskState::Queued => now.saturating_duration_since(task.since),
                 _ => Duration::ZERO,
@@ -104,7 +105,7 @@ impl raddle_sched::Observer for DumpObserver {
 
     fn poll_finished(&self, _worker: Option<usize>, task: Id, result: PollResult) {
         let (now, thread) = (Instant::now(), thread());
-        let finish = |task: &mut Task, history: &mut History, waits: &[Wait], wakers| {
+        let finish = |Entry { task, history, .. }: &mut Entry, waits: &[Wait]| {
             task.polls += 1;
             if result == PollResult::Rescheduled {
                 history.wake_during_poll();
@@ -121,7 +122,6 @@ impl raddle_sched::Observer for DumpObserver {
             if !held.any(|wait| task.waits.contains(wait)) {
                 task.blocked = now;
             }
-            task.wakers = wakers;
             task.waits.clear();
             if result != PollResult::Ended {
                 history.finish(poll.started, time, poll.delay, poll.cause);
@@ -138,10 +138,8 @@ impl raddle_sched::Observer for DumpObserver {
                 };
             }
         };
-        PollFrame::resume(number(task)).finish(|waits, wakers| {
-            self.0.change(number(task), |task, history| {
-                finish(task, history, waits, wakers);
-            });
+        PollFrame::resume(number(task)).finish(|waits| {
+            self.0.change(number(task), |entry| finish(entry, waits));
         });
     }
 
@@ -157,7 +155,7 @@ impl raddle_sched::Observer for DumpObserver {
 
     fn root_poll_finished(&self, _worker: Option<usize>, is_ready: bool) {
         let id = raddle_leaf::wait::root_task();
-        PollFrame::resume(id).finish(|waits, _| {
+        PollFrame::resume(id).finish(|waits| {
             // A future that has panicked was not ready, but does not wait.
             if !is_ready && !thread::panicking() {
                 let since = Instant::now();

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use raddle_leaf::wait::Wait;
 use raddle_primitives::sync::{Arc, Mutex, Rank};
+use raddle_task::WakerCount;
 
 use crate::dump::{BlockOn, Dump, TaskDump, TaskState, WokenBy};
 use crate::history::{Cause, History, TaskHistory};
@@ -69,6 +70,8 @@ pub(crate) struct Entry {
     pub(crate) task: Task,
     /// A dump does not copy it.
     pub(crate) history: History,
+    /// Counts the task's wakers, from its first poll on.
+    pub(crate) wakers: Option<WakerCount>,
 }
 
 /// The state of a task.
@@ -92,8 +95,6 @@ pub(crate) struct Task {
     pub(crate) span: Option<std::sync::Arc<str>>,
     /// The waits that the last poll recorded, if the task has waited since then.
     pub(crate) waits: Vec<Wait>,
-    /// The number of wakers and abort handles at the end of that poll.
-    pub(crate) wakers: Option<usize>,
     /// The time since which each poll has found one of the waits for a lock, permits or a task that
     /// the poll before has found.
     pub(crate) blocked: Instant,
@@ -108,6 +109,14 @@ pub(crate) struct Poll {
     /// The time that the task has waited in a queue, and why it is polled.
     pub(crate) delay: Duration,
     pub(crate) cause: Cause,
+}
+
+impl Entry {
+    /// Returns the state of the task, and the number of its wakers and abort handles.
+    fn copy(&self) -> (Task, Option<usize>) {
+        let wakers = self.wakers.as_ref().map(WakerCount::get);
+        (self.task.clone(), wakers)
+    }
 }
 
 impl TaskTable {
@@ -134,12 +143,12 @@ impl TaskTable {
             // grows.
             let length = shard.lock().len();
             tasks.reserve(length + length / 8);
-            tasks.extend(shard.lock().values().map(|entry| entry.task.clone()));
+            tasks.extend(shard.lock().values().map(Entry::copy));
         }
         let now = Instant::now();
         let mut tasks: Vec<_> = tasks
             .into_iter()
-            .map(|task| TaskDump::new(task, now))
+            .map(|copy| TaskDump::new(copy, now))
             .collect();
         tasks.sort_unstable_by_key(TaskDump::id);
         let block_ons = self.0.block_ons.lock().clone();
@@ -190,9 +199,9 @@ impl TaskTable {
     /// ended.
     pub fn task(&self, id: u64) -> Option<TaskDump> {
         let shard = self.shard(id).lock();
-        let task = shard.get(&id).map(|entry| entry.task.clone());
+        let task = shard.get(&id).map(|entry| entry.copy());
         drop(shard);
-        task.map(|task| TaskDump::new(task, Instant::now()))
+        task.map(|copy| TaskDump::new(copy, Instant::now()))
     }
 
     /// Records that the task that runs on the calling thread has entered a span with this text: see
@@ -214,7 +223,9 @@ impl TaskTable {
     /// Changes the task that runs on the calling thread, if one does.
     fn change_present(&self, change: impl FnOnce(&mut Task)) {
         if let Some(task) = raddle_task::try_id() {
-            self.change(NonZeroU64::from(task).get(), |task, _| change(task));
+            self.change(NonZeroU64::from(task).get(), |entry| {
+                change(&mut entry.task)
+            });
         }
     }
 
@@ -231,8 +242,13 @@ impl TaskTable {
 
     pub(crate) fn add(&self, task: Task) {
         let shard = self.shard(task.id);
-        let (id, history) = (task.id, History::default());
-        let former = shard.lock().insert(id, Entry { task, history });
+        let id = task.id;
+        let entry = Entry {
+            task,
+            history: History::default(),
+            wakers: None,
+        };
+        let former = shard.lock().insert(id, entry);
         drop(former);
     }
 
@@ -241,9 +257,9 @@ impl TaskTable {
         drop(removed);
     }
 
-    pub(crate) fn change(&self, id: u64, change: impl FnOnce(&mut Task, &mut History)) {
+    pub(crate) fn change(&self, id: u64, change: impl FnOnce(&mut Entry)) {
         if let Some(entry) = self.shard(id).lock().get_mut(&id) {
-            change(&mut entry.task, &mut entry.history);
+            change(entry);
         }
     }
 }

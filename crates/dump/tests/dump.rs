@@ -42,6 +42,21 @@ fn a_spawned_task_is_queued_and_then_waits() {
 }
 
 #[test]
+fn the_wakers_are_those_at_the_time_of_the_dump() {
+    let tasks = TaskTable::new();
+    scheduler(&tasks).block_on(async {
+        let task = raddle_sched::spawn(pending::<()>());
+        assert_eq!(tasks.dump().tasks()[0].wakers(), None);
+        let abort = task.abort_handle();
+        raddle_sched::yield_now().await;
+        assert_eq!(tasks.dump().tasks()[0].wakers(), Some(1));
+        drop(abort);
+        assert_eq!(tasks.dump().tasks()[0].wakers(), Some(0));
+        task.abort();
+    });
+}
+
+#[test]
 fn a_task_that_takes_a_dump_is_running() {
     let tasks = TaskTable::new();
     let dump = scheduler(&tasks).block_on(async {

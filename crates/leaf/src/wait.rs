@@ -17,7 +17,7 @@ mod users;
 
 #[cfg(feature = "record")]
 pub use frame::{PollFrame, current_task, enable, is_enabled, root_number, root_task};
-pub use located::{Caller, located, note, note_wakers, poll_located, withdraw};
+pub use located::{Caller, located, note, poll_located, withdraw};
 pub use record::{Direction, Resource, Wait};
 pub use span::ResourceSpan;
 #[cfg(feature = "record")]

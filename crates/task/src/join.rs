@@ -287,6 +287,48 @@ impl fmt::Debug for AbortHandle {
     }
 }
 
+/// Counts the wakers of a task, from any thread. It keeps the memory of the task, as a waker does.
+///
+/// [`Runnable::waker_count`](crate::Runnable::waker_count) makes it.
+pub struct WakerCount(AbortHandle);
+
+impl WakerCount {
+    /// # Safety
+    ///
+    /// The caller holds a reference.
+    pub(crate) unsafe fn new(header: NonNull<Header>) -> Self {
+        // SAFETY: the caller holds a reference.
+        unsafe { header.as_ref() }.state.retain();
+        Self(AbortHandle(header))
+    }
+
+    /// Returns the number of the task's wakers and abort handles. Other values of this type count
+    /// as wakers. While the task waits, a new waker can only be a clone of one of them.
+    ///
+    /// ```
+    /// use std::future::pending;
+    ///
+    /// use raddle_task::{Outcome, Runnable};
+    ///
+    /// let (task, handle) = raddle_task::spawn(pending::<()>(), drop::<Runnable>);
+    /// let wakers = task.waker_count();
+    /// assert!(matches!(task.run(), Outcome::Idle));
+    /// assert_eq!(wakers.get(), 0);
+    /// let abort = handle.abort_handle();
+    /// assert_eq!(wakers.get(), 1);
+    /// # abort.abort();
+    /// ```
+    pub fn get(&self) -> usize {
+        self.0.header().state.wakers()
+    }
+}
+
+impl fmt::Debug for WakerCount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("WakerCount").field(&self.get()).finish()
+    }
+}
+
 /// # Safety
 ///
 /// The caller holds a reference.

@@ -46,7 +46,7 @@ pub use captures::note_boxed;
 pub use current::{id, try_id};
 pub use error::JoinError;
 pub use id::{Id, take_id, upcoming_id};
-pub use join::{AbortHandle, JoinHandle};
+pub use join::{AbortHandle, JoinHandle, WakerCount};
 pub use join_set::{JoinSet, JoinSetBuilder};
 pub use large::{MAX_INLINE_SIZE, SpawnMeta};
 pub use live::LiveList;

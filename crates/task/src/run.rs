@@ -56,9 +56,7 @@ pub(crate) unsafe fn run<F: Future, S: Schedule>(
                         // SAFETY: the caller's runnable continues to exist.
                         return Outcome::Again(unsafe { runnable_of(header) });
                     }
-                    let state = &cell.header.state;
-                    raddle_leaf::wait::note_wakers(header.addr().get(), || state.wakers());
-                    return match state.transition_to_idle() {
+                    return match cell.header.state.transition_to_idle() {
                         Stop::Idle => Outcome::Idle,
                         // SAFETY: the caller's runnable continues to exist.
                         Stop::Again => Outcome::Again(unsafe { runnable_of(header) }),

@@ -10,6 +10,7 @@ use raddle_primitives::cell::UnsafeCell;
 
 use crate::cell::Header;
 use crate::id::Id;
+use crate::join::WakerCount;
 use crate::live::LiveList;
 
 /// The right to run a task once. A scheduled task has exactly one runnable.
@@ -124,6 +125,12 @@ impl Runnable {
     #[inline]
     pub fn waker_address(&self) -> usize {
         self.0.addr().get()
+    }
+
+    /// Returns an object that counts the task's wakers, also after the runnable is gone.
+    pub fn waker_count(&self) -> WakerCount {
+        // SAFETY: the runnable keeps the cell alive.
+        unsafe { WakerCount::new(self.0) }
     }
 
     /// Returns where the task was spawned, if its scheduler [knows](crate::Schedule::spawned_at).

@@ -92,12 +92,13 @@ impl State {
         }
     }
 
-    /// Returns the number of wakers and abort handles. The caller is the runner.
+    /// Returns the number of wakers and abort handles, without the caller's reference.
     pub(crate) fn wakers(&self) -> usize {
-        // ORDERING: no data depends on the count. While the task waits, a waker can only be made
-        // from another one.
+        // ORDERING: no data depends on the count.
         let state = Snapshot(self.0.load(Ordering::Relaxed));
-        state.references() - 1 - usize::from(state.is(JOIN_INTEREST))
+        // A task that has completed may have no liveness reference any more.
+        let others = 2 + usize::from(state.is(JOIN_INTEREST));
+        state.references().saturating_sub(others)
     }
 
     /// Returns whether the join handle was dropped, which is permanent. The caller is the runner.

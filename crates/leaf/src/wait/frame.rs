@@ -46,8 +46,6 @@ struct Poll {
     observers: usize,
     /// The number of the poll on its thread.
     number: u64,
-    /// The number of wakers and abort handles of the task, once it is counted.
-    wakers: Option<usize>,
 }
 
 /// Ids of tasks count from 1 and do not reach this bit.
@@ -77,7 +75,7 @@ raddle_primitives::thread_local! {
 /// let frame = PollFrame::begin(7, None);
 /// // A future in the poll of task 7 waits for task 8.
 /// note(&Context::from_waker(Waker::noop()), "JoinHandle", None, Resource::Task(8));
-/// frame.finish(|waits, _| {
+/// frame.finish(|waits| {
 ///     assert_eq!(waits[0].operation(), "JoinHandle");
 ///     assert_eq!(waits[0].resource(), Resource::Task(8));
 /// });
@@ -103,7 +101,6 @@ impl PollFrame {
                     first: stack.waits.len(),
                     observers: 1,
                     number: stack.count,
-                    wakers: None,
                 });
             }
         });
@@ -116,10 +113,9 @@ impl PollFrame {
         Self { task }
     }
 
-    /// Passes the waits that were recorded since [`begin`](Self::begin) to `read`, in order, and
-    /// the number that [`note_wakers`](crate::wait::note_wakers) has recorded. `read` must not poll
-    /// futures.
-    pub fn finish<R>(self, read: impl FnOnce(&[Wait], Option<usize>) -> R) -> R {
+    /// Passes the waits that were recorded since [`begin`](Self::begin) to `read`, in order.
+    /// `read` must not poll futures.
+    pub fn finish<R>(self, read: impl FnOnce(&[Wait]) -> R) -> R {
         let mut read = Some(read);
         let result = with(|stack| {
             // Frames above this one were not finished: an observer has panicked.
@@ -130,8 +126,7 @@ impl PollFrame {
             stack.polls.truncate(index + 1);
             let poll = stack.polls.last_mut()?;
             let first = poll.first.min(stack.waits.len());
-            let wakers = poll.wakers;
-            let result = read.take().map(|read| read(&stack.waits[first..], wakers));
+            let result = read.take().map(|read| read(&stack.waits[first..]));
             poll.observers -= 1;
             if poll.observers == 0 {
                 stack.polls.pop();
@@ -141,7 +136,7 @@ impl PollFrame {
         });
         match (result.flatten(), read) {
             (Some(result), _) => result,
-            (None, Some(read)) => read(&[], None),
+            (None, Some(read)) => read(&[]),
             (None, None) => unreachable!("a read gives a result"),
         }
     }
@@ -211,19 +206,6 @@ pub(crate) fn withdraw(number: Option<u64>, is_it: impl Fn(&Wait) -> bool) {
         let index = stack.waits[first..].iter().rposition(is_it)?;
         stack.waits.remove(first + index);
         Some(())
-    });
-}
-
-/// Records the number of wakers and abort handles of the task that is being polled, when the poll
-/// is about to return `Pending`. `waker` is the address at which the task's own waker points. A
-/// larger number than that of the task's waits shows that other code can wake or abort it.
-pub(crate) fn note_wakers(waker: usize, wakers: usize) {
-    with(|stack| {
-        if let Some(poll) = stack.polls.last_mut() {
-            if poll.waker == Some(waker) {
-                poll.wakers = Some(wakers);
-            }
-        }
     });
 }
 

@@ -68,19 +68,6 @@ pub fn withdraw(operation: &'static str, resource: Resource) {
     let _ = (operation, resource);
 }
 
-/// Records the number of wakers and abort handles that exist of the task whose poll is about to
-/// return `Pending`. `waker` is the address at which the task's own waker points. If there are more
-/// than the task has waits, other code can wake or abort it.
-#[inline(always)]
-pub fn note_wakers(waker: usize, wakers: impl FnOnce() -> usize) {
-    #[cfg(feature = "record")]
-    if frame::is_enabled() {
-        frame::note_wakers(waker, wakers());
-    }
-    #[cfg(not(feature = "record"))]
-    let _ = (waker, wakers);
-}
-
 /// Makes a future a leaf operation: a poll that returns `Pending` records the operation, the
 /// resource, and the location at which the function that calls this one was called.
 ///

@@ -126,7 +126,7 @@ impl GuardKind {
 /// assert_eq!(users(4096)[0].task(), Some(7));
 /// guard.release();
 /// assert!(users(4096).is_empty());
-/// # PollFrame::resume(7).finish(|_, _| {});
+/// # PollFrame::resume(7).finish(|_| {});
 /// # }
 /// ```
 #[derive(Debug, Default)]

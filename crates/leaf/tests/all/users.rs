@@ -10,7 +10,7 @@ fn as_task<R>(task: u64, code: impl FnOnce() -> R) -> R {
     enable();
     let _ = PollFrame::begin(task, None);
     let result = code();
-    PollFrame::resume(task).finish(|_, _| {});
+    PollFrame::resume(task).finish(|_| {});
     result
 }
 

@@ -5,7 +5,7 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 
 use raddle_leaf::wait::{
-    Caller, PollFrame, Resource, Wait, current_task, enable, located, note, note_wakers, withdraw,
+    Caller, PollFrame, Resource, Wait, current_task, enable, located, note, withdraw,
 };
 use raddle_testing::Wakes;
 
@@ -15,7 +15,7 @@ fn poll_once<F: Future>(future: Pin<&mut F>, task: u64, waker: &Waker) -> Vec<Wa
     let own = Waker::noop().data().addr();
     let _ = PollFrame::begin(task, Some(own));
     let _ = future.poll(&mut Context::from_waker(waker));
-    PollFrame::resume(task).finish(|waits, _| waits.to_vec())
+    PollFrame::resume(task).finish(|waits| waits.to_vec())
 }
 
 fn waits_of<F: Future>(future: F) -> Vec<Wait> {
@@ -150,9 +150,9 @@ fn two_observers_of_one_poll_read_the_same_waits() {
             .is_pending()
     );
     for _ in 0..2 {
-        PollFrame::resume(1).finish(|waits, _| assert_eq!(waits.len(), 1));
+        PollFrame::resume(1).finish(|waits| assert_eq!(waits.len(), 1));
     }
-    PollFrame::resume(1).finish(|waits, _| assert!(waits.is_empty()));
+    PollFrame::resume(1).finish(|waits| assert!(waits.is_empty()));
     assert_eq!(current_task(), None);
 }
 
@@ -209,17 +209,6 @@ fn a_wait_that_is_withdrawn_is_not_noted() {
     });
     assert_eq!(waits.len(), 1);
     assert_eq!(waits[0].resource(), Resource::Task(8));
-}
-
-#[test]
-fn the_number_of_wakers_is_that_of_the_task_in_whose_poll_it_was_counted() {
-    enable();
-    let _ = PollFrame::begin(1, Some(64));
-    note_wakers(128, || 7);
-    note_wakers(64, || 3);
-    let _ = PollFrame::begin(2, None);
-    PollFrame::resume(2).finish(|_, wakers| assert_eq!(wakers, None));
-    PollFrame::resume(1).finish(|_, wakers| assert_eq!(wakers, Some(3)));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::panic::Location;
 
-use raddle_task::{Id, Runnable};
+use raddle_task::{Id, Runnable, WakerCount};
 
 use crate::TaskMeta;
 
@@ -85,6 +85,12 @@ impl<'a> TaskRef<'a> {
     #[inline]
     pub fn waker_address(&self) -> usize {
         self.task.waker_address()
+    }
+
+    /// Returns an object that [counts the task's wakers](WakerCount::get). Give it up when the task
+    /// has ended: it keeps the memory of the task.
+    pub fn waker_count(&self) -> WakerCount {
+        self.task.waker_count()
     }
 
     /// Returns where the task was spawned. This costs an indirect call.

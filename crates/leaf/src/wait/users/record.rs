@@ -57,7 +57,7 @@ fn of(address: usize) -> std::ops::RangeInclusive<Key> {
 /// let _ = PollFrame::begin(7, None);
 /// sender.used(None);
 /// assert_eq!(users(4096)[0].task(), Some(7));
-/// # PollFrame::resume(7).finish(|_, _| {});
+/// # PollFrame::resume(7).finish(|_| {});
 /// ```
 pub fn users(address: usize) -> Vec<ResourceUser> {
     let objects = shard(address).lock();

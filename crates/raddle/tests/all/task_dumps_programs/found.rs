@@ -32,6 +32,7 @@ programs! { finds_a_suspected_deadlock:
     oneshots_in_a_cycle
     oneshots_of_large_futures
     oneshots_of_tasks_spawned_by_handle_set_and_builder
+    oneshots_of_tasks_whose_abort_handles_are_dropped_later
     three_oneshots_in_a_cycle
     watches_in_a_cycle
     broadcasts_in_a_cycle
@@ -228,6 +229,16 @@ async fn oneshots_of_tasks_spawned_by_handle_set_and_builder() {
     set.detach_all();
     let builder = raddle::task::Builder::new().name("third");
     builder.spawn(answer(b_receiver, c)).unwrap();
+}
+
+async fn oneshots_of_tasks_whose_abort_handles_are_dropped_later() {
+    let (a, a_receiver) = oneshot::channel();
+    let (b, b_receiver) = oneshot::channel();
+    let first = spawn(answer(b_receiver, a)).abort_handle();
+    let second = spawn(answer(a_receiver, b)).abort_handle();
+    // Both tasks have been polled by then.
+    sleep(ms(20)).await;
+    drop((first, second));
 }
 
 async fn three_oneshots_in_a_cycle() {
