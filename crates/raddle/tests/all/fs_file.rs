@@ -902,12 +902,6 @@ fn operations_of_many_tasks_are_made_one_after_the_other() {
 }
 
 #[test]
-fn a_call_outside_a_runtime_panics_and_names_the_remedy() {
-    let message = panic_message(|| poll_once(File::open("/dev/null")));
-    assert!(message.contains("runtime"), "{message}");
-}
-
-#[test]
 fn a_call_outside_a_runtime_leaves_the_file_as_it_was() {
     let (_directory, path) = with_content("0123456789");
     let mut file = runtime().block_on(read_ahead(&path));

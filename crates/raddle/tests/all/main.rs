@@ -63,7 +63,6 @@ mod macros;
 mod metrics;
 mod nesting;
 mod net;
-mod outside;
 mod owners;
 mod panics;
 #[cfg(target_os = "linux")]

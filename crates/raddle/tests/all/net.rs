@@ -106,19 +106,6 @@ fn sockets_work_without_timers() {
 }
 
 #[test]
-fn binding_without_a_reactor_panics_and_names_the_remedy() {
-    for mut builder in [Builder::new_multi_thread(), Builder::new_current_thread()] {
-        let runtime = builder.worker_threads(1).enable_time().build().unwrap();
-        let message = crate::common::panic_message(|| {
-            runtime
-                .block_on(TcpListener::bind("127.0.0.1:0"))
-                .map_err(|error| panic!("{error}"))
-        });
-        assert!(message.contains("enable_io"), "{message}");
-    }
-}
-
-#[test]
 #[cfg_attr(
     windows,
     ignore = "mio asks for the next event there when a read would block"

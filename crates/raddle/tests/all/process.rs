@@ -11,7 +11,6 @@ use std::time::Duration;
 use crate::common::{current_thread, each_flavor, eventually, multi_thread, panic_message};
 use raddle::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use raddle::process::{Child, ChildStdout, Command};
-use raddle::runtime::Builder;
 use raddle::time::timeout;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, waitpid};
 
@@ -362,15 +361,6 @@ fn spawning_a_missing_program_returns_an_error() {
         assert!(command.status().await.is_err());
         assert!(command.output().await.is_err());
     });
-}
-
-#[test]
-fn spawning_without_io_panics_and_names_the_remedy() {
-    let runtime = Builder::new_current_thread().enable_time().build().unwrap();
-    let message = runtime.block_on(async { panic_message(|| endless().spawn()) });
-    assert!(message.contains("enable_io"), "{message}");
-    let message = panic_message(|| endless().spawn());
-    assert!(message.contains("enable_io"), "{message}");
 }
 
 #[test]

@@ -5,7 +5,6 @@ use std::io::ErrorKind;
 use std::time::Duration;
 
 use crate::common::{current_thread, each_flavor, multi_thread, panic_message};
-use raddle::runtime::Builder;
 use raddle::signal::ctrl_c;
 use raddle::signal::unix::{Signal, SignalKind, signal};
 use raddle::time::timeout;
@@ -222,12 +221,5 @@ fn listening_to_a_forbidden_signal_or_to_none_is_an_error_of_the_kind_other() {
 #[test]
 fn listening_to_a_forbidden_signal_outside_a_runtime_panics() {
     let message = panic_message(|| signal(SignalKind::from_raw(9)));
-    assert!(message.contains("enable_io"), "{message}");
-}
-
-#[test]
-fn listening_without_io_panics_and_names_the_remedy() {
-    let runtime = Builder::new_current_thread().enable_time().build().unwrap();
-    let message = runtime.block_on(async { panic_message(|| signal(SignalKind::quit())) });
     assert!(message.contains("enable_io"), "{message}");
 }

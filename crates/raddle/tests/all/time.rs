@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::common::{each_flavor, panic_message};
+use crate::common::each_flavor;
 use raddle::runtime::Builder;
 use raddle::time::{Instant, interval, sleep, sleep_until, timeout};
 
@@ -110,14 +110,5 @@ fn timers_work_without_sockets() {
             sleep(MILLISECOND).await;
             raddle::spawn(sleep(MILLISECOND)).await.unwrap();
         });
-    }
-}
-
-#[test]
-fn sleeping_without_timers_panics_and_names_the_remedy() {
-    for mut builder in [Builder::new_multi_thread(), Builder::new_current_thread()] {
-        let runtime = builder.worker_threads(1).enable_io().build().unwrap();
-        let message = runtime.block_on(async { panic_message(|| sleep(MILLISECOND)) });
-        assert!(message.contains("enable_time"), "{message}");
     }
 }

@@ -3,7 +3,9 @@
 use std::net::{TcpListener as StdListener, UdpSocket as StdUdpSocket};
 
 use raddle::net::{TcpListener, TcpSocket, TcpStream, UdpSocket};
+use raddle::runtime::Builder;
 
+use super::outside::runtimes;
 use super::{Case, assert_each_names_its_line, on_bare, outside, panic_of};
 
 fn address() -> std::net::SocketAddr {
@@ -130,6 +132,10 @@ mod unix {
         ("UnixListener::bind", || {
             drop(UnixListener::bind("/nowhere/at/all"))
         }),
+        ("UnixListener::bind_addr", || {
+            let address = net::SocketAddr::from_pathname("/nowhere/at/all").unwrap();
+            drop(UnixListener::bind_addr(&address.into()));
+        }),
         ("UnixListener::from_std", || {
             drop(UnixListener::from_std(listener()));
         }),
@@ -144,6 +150,12 @@ mod unix {
         ("UnixDatagram::pair", || drop(UnixDatagram::pair())),
         ("UnixDatagram::from_std", || {
             drop(UnixDatagram::from_std(datagrams()));
+        }),
+        ("UnixSocket::listen", || {
+            let dir = tempfile::tempdir().unwrap();
+            let socket = UnixSocket::new_stream().unwrap();
+            socket.bind(dir.path().join("socket")).unwrap();
+            drop(socket.listen(1));
         }),
         ("UnixSocket::datagram", || {
             drop(UnixSocket::new_datagram().unwrap().datagram());
@@ -216,28 +228,36 @@ fn assert_all(cases: &[Case]) {
     assert_each_names_its_line(file!(), include_str!("sockets.rs"), cases);
 }
 
+/// Runs the check outside a runtime, and in each kind of runtime without sockets. One of the latter
+/// does not use the sockets of a runtime that is entered around it.
+fn each_place_without_sockets(check: impl Fn()) {
+    check();
+    let enabled = Builder::new_current_thread().enable_all().build().unwrap();
+    let _outer = enabled.enter();
+    for runtime in runtimes(Builder::enable_time) {
+        let _guard = runtime.enter();
+        check();
+    }
+}
+
 #[test]
 fn sockets() {
-    assert_all(CASES);
+    each_place_without_sockets(|| assert_all(CASES));
     assert_all(LATER);
     assert_all(LATER_WITHOUT_IO);
-    let bare = raddle::runtime::Builder::new_current_thread()
-        .build()
-        .unwrap();
-    let _guard = bare.enter();
-    assert_all(CASES);
 }
 
 #[test]
 #[cfg(unix)]
 fn sockets_pipes_and_processes_of_unix() {
-    assert_all(unix::CASES);
+    each_place_without_sockets(|| {
+        assert_all(unix::CASES);
+        for (name, run) in unix::CASES {
+            let (message, ..) = panic_of(run);
+            assert!(message.contains("enable_io"), "{name}: {message}");
+        }
+    });
     assert_all(unix::LATER);
-    let bare = raddle::runtime::Builder::new_current_thread()
-        .build()
-        .unwrap();
-    let _guard = bare.enter();
-    assert_all(unix::CASES);
 }
 
 /// The text says whether the thread is outside a runtime, or the runtime has no sockets.
@@ -254,9 +274,7 @@ fn the_text_says_what_is_missing() {
                    built with enable_io";
     each(CASES, outside);
     each(LATER, outside);
-    let bare = raddle::runtime::Builder::new_current_thread()
-        .build()
-        .unwrap();
+    let bare = Builder::new_current_thread().build().unwrap();
     let _guard = bare.enter();
     let without_io = "no reactor in this runtime; call Builder::enable_io or Builder::enable_all";
     each(CASES, without_io);
