@@ -28,8 +28,7 @@
 //! - As the system does, a listener merges signals that arrive before it has been polled: it
 //!   reports that there was a signal, not how many.
 //!
-//! The [guide](https://github.com/raddle-rs/raddle/blob/main/docs/guide/shutdown.md) shows a
-//! shutdown that finishes the work in progress.
+//! `docs/guide/shutdown.md` in the repository shows a shutdown that finishes the work in progress.
 
 pub use raddle_process::signal::ctrl_c;
 #[cfg(unix)]

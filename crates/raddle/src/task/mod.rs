@@ -42,8 +42,8 @@
 //! # Blocking
 //!
 //! A poll that does not return prevents its worker from running other tasks. Do not sleep, wait
-//! long for a lock of std, or compute for more than about 100 microseconds in a task; see the
-//! [guide](https://github.com/raddle-rs/raddle/blob/main/docs/guide/blocking.md).
+//! long for a lock of std, or compute for more than about 100 microseconds in a task; see
+//! `docs/guide/blocking.md` in the repository.
 //!
 //! # The budget of a poll
 //!
