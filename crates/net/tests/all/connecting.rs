@@ -9,13 +9,7 @@ use raddle_io::{AsyncReadExt, AsyncWriteExt};
 use raddle_net::{TcpListener, TcpStream, lookup_host};
 use raddle_testing::{block_on, poll};
 
-use crate::common::{Driver, all, both, pair, run};
-
-/// Returns an address without a listener.
-fn refusing() -> SocketAddr {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap()
-}
+use crate::common::{Driver, all, both, pair, refusing, run};
 
 #[test]
 fn a_server_echoes_the_bytes_of_a_client() {

@@ -13,7 +13,7 @@ use raddle_net::{TcpListener, TcpStream, UdpSocket};
 use raddle_reactor::{Interest, is_shut_down};
 use raddle_testing::{block_on, poll};
 
-use crate::common::{self, Driver, all, both, pair, run};
+use crate::common::{self, Driver, all, both, pair, run, run_beside_driver};
 
 /// A connection that was reset before it was accepted is an error of this one accept, or a stream
 /// that fails. The listener still works.
@@ -101,7 +101,7 @@ fn a_reset_wakes_all_waiters() {
 /// mio 939: the end of one direction does not end the other.
 #[test]
 fn a_half_close_of_the_peer_closes_only_the_read_direction() {
-    run(async {
+    run_beside_driver(async {
         let (mut near, far) = pair().await;
         near.shutdown().await.unwrap();
         loop {
@@ -322,7 +322,7 @@ macro_rules! assert_closed_for_good {
 #[test]
 #[cfg(target_os = "linux")]
 fn closed_tcp_directions_survive_closures_that_would_block() {
-    run(async {
+    run_beside_driver(async {
         let (near, far) = pair().await;
         far.set_zero_linger().unwrap();
         drop(far);
@@ -334,7 +334,7 @@ fn closed_tcp_directions_survive_closures_that_would_block() {
 #[test]
 #[cfg(target_os = "linux")]
 fn closed_unix_directions_survive_closures_that_would_block() {
-    run(async {
+    run_beside_driver(async {
         let (near, far) = raddle_net::UnixStream::pair().unwrap();
         drop(far);
         assert_closed_for_good!(near);
@@ -395,7 +395,7 @@ fn the_rest_of_a_stream_is_moved_through_a_full_pipe() {
         usize::try_from(moved).map_err(|_| io::Error::last_os_error())
     }
 
-    run(async {
+    run_beside_driver(async {
         for by_async_io in [true, false] {
             let (client, near) = pair().await;
             let (sender, mut receiver) = raddle_net::unix::pipe::pipe().unwrap();

@@ -12,7 +12,7 @@ use raddle_net::windows::named_pipe::{
 use raddle_reactor::Interest;
 use raddle_testing::{block_on, poll};
 
-use crate::common::{Driver, both, run};
+use crate::common::{Driver, both, run, run_beside_driver};
 
 /// Error code: all instances have a client.
 const ERROR_PIPE_BUSY: i32 = 231;
@@ -125,7 +125,7 @@ fn a_client_without_a_server_gets_not_found() {
 /// The only instance goes from the first client to the second, which retries until it is free.
 #[test]
 fn a_second_client_waits_for_the_instance() {
-    run(async {
+    run_beside_driver(async {
         let name = name();
         let server = ServerOptions::new().max_instances(1).create(&name);
         let mut server = server.unwrap();

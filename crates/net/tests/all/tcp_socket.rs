@@ -9,6 +9,8 @@ use raddle_io::{AsyncReadExt, AsyncWriteExt};
 use raddle_net::TcpSocket;
 use raddle_testing::poll;
 
+#[cfg(target_os = "linux")]
+use crate::common::run_beside_driver;
 use crate::common::{self, both, run};
 
 fn any() -> SocketAddr {
@@ -43,14 +45,8 @@ fn two_tcp_sockets_connect() {
 #[test]
 fn connecting_without_a_listener_returns_connection_refused() {
     run(async {
-        let gone = std::net::TcpListener::bind(any()).unwrap();
-        let addr = gone.local_addr().unwrap();
-        drop(gone);
-        let error = TcpSocket::new_v4()
-            .unwrap()
-            .connect(addr)
-            .await
-            .unwrap_err();
+        let socket = TcpSocket::new_v4().unwrap();
+        let error = socket.connect(common::refusing()).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::ConnectionRefused);
         let taken = TcpSocket::new_v4().unwrap();
         taken.bind(any()).unwrap();
@@ -66,7 +62,7 @@ fn connecting_without_a_listener_returns_connection_refused() {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_connection_attempt_without_an_answer_can_be_dropped() {
-    run(async {
+    run_beside_driver(async {
         let listening = TcpSocket::new_v4().unwrap();
         listening.bind(any()).unwrap();
         let addr = listening.local_addr().unwrap();

@@ -12,7 +12,7 @@ use raddle_reactor::Interest;
 use raddle_testing::{Wakes, poll_with};
 use raddle_testing::{block_on, poll};
 
-use crate::common::{Driver, both, run};
+use crate::common::{Driver, both, run, run_beside_driver};
 
 #[test]
 fn datagrams_carry_the_address_of_the_sender() {
@@ -270,7 +270,7 @@ fn each_direction_can_be_shut_down() {
 #[test]
 #[cfg(target_os = "linux")]
 fn closed_directions_survive_closures_that_would_block() {
-    run(async {
+    run_beside_driver(async {
         let (near, far) = UnixDatagram::pair().unwrap();
         near.shutdown(Shutdown::Both).unwrap();
         let both_ways = Interest::READABLE | Interest::WRITABLE;

@@ -1,12 +1,13 @@
-//! A driver of the reactor on a thread of its own, and combinators of futures.
+//! Drivers of the reactor, and combinators of futures.
 #![allow(dead_code, reason = "each test uses some of it")]
 
 use std::future::{Future, poll_fn};
+use std::net::SocketAddr;
 use std::pin::{Pin, pin};
-use std::sync::Arc;
-use std::task::Poll;
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll, Wake, Waker};
 
-use raddle_net::{TcpListener, TcpStream};
+use raddle_net::{TcpListener, TcpSocket, TcpStream};
 use raddle_primitives::sync::atomic::{AtomicBool, Ordering};
 use raddle_primitives::thread::{self, JoinHandle};
 use raddle_reactor::{Handle, Reactor};
@@ -56,11 +57,37 @@ impl Drop for Driver {
     }
 }
 
-/// Runs the body of a test to completion with a reactor.
+/// Runs the body of a test to completion with a reactor, which turns on this thread whenever the
+/// body waits. So no event arrives while the body runs: on a thread of its own, the reactor may
+/// report what the system has told it before a read, just after that read.
 pub(crate) fn run<F: Future>(body: F) -> F::Output {
+    let mut reactor = Reactor::new().unwrap();
+    let handle = reactor.handle();
+    let _current = handle.enter();
+    let waker = Waker::from(Arc::new(Unpark(handle.clone())));
+    let mut body = pin!(body);
+    loop {
+        if let Poll::Ready(output) = body.as_mut().poll(&mut Context::from_waker(&waker)) {
+            return output;
+        }
+        reactor.turn(None, usize::MAX).unwrap();
+    }
+}
+
+/// Like [`run`], with a reactor that turns on a thread of its own: for a body that repeats something
+/// until an event has come.
+pub(crate) fn run_beside_driver<F: Future>(body: F) -> F::Output {
     let driver = Driver::start();
     let _current = driver.handle.enter();
     block_on(body)
+}
+
+struct Unpark(Handle);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
 }
 
 /// Polls all futures concurrently on this thread, and returns their outputs.
@@ -111,6 +138,18 @@ pub(crate) async fn both<A: Future, B: Future>(a: A, b: B) -> (A::Output, B::Out
         }
     })
     .await
+}
+
+/// Returns an address without a listener. A socket keeps the port, else the listener of another test
+/// or process may get it.
+pub(crate) fn refusing() -> SocketAddr {
+    static BOUND: OnceLock<TcpSocket> = OnceLock::new();
+    let bound = BOUND.get_or_init(|| {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        socket
+    });
+    bound.local_addr().unwrap()
 }
 
 /// Whether closing a connection with a linger time of zero resets it. Under Wine 8 it does not
