@@ -23,7 +23,7 @@ pub(crate) fn check(packages: &[Package]) -> Result<()> {
     if root.exists() {
         fs::remove_dir_all(&root).context("the former packages cannot be removed")?;
     }
-    let source = root.join("source");
+    let (source, unpacked) = (root.join("source"), root.join("workspace"));
     let mut vendor = cargo("vendor -q --versioned-dirs");
     // It prints a configuration, which is the one below.
     steps::run("vendor", vendor.arg(&source).stdout(Stdio::null()))?;
@@ -42,22 +42,23 @@ pub(crate) fn check(packages: &[Package]) -> Result<()> {
             source.join(&name).join(".cargo-checksum.json"),
             r#"{"files":{}}"#,
         )?;
-        unpack(&file, &root.join("crates"))?;
+        unpack(&file, &unpacked.join("crates"))?;
     }
-    configure(&root)?;
-    let mut test = cargo_in(&root, "test --workspace --all-features --offline");
+    configure(&unpacked)?;
+    let mut test = cargo_in(&unpacked, "test --workspace --all-features --offline");
     test.env("CARGO_TARGET_DIR", workspace::target());
     steps::run("test, packed crates", &mut test)
 }
 
-/// Makes the workspace of the unpacked crates, which takes its dependencies from the directory.
+/// Makes the workspace of the unpacked crates, which takes its dependencies from the source beside
+/// it.
 fn configure(root: &Path) -> Result<()> {
     let profile = "[profile.dev]\ndebug = \"line-tables-only\"\n";
     let members = "[workspace]\nresolver = \"3\"\nmembers = [\"crates/*\"]\n";
     fs::write(root.join("Cargo.toml"), format!("{members}\n{profile}"))?;
     fs::create_dir_all(root.join(".cargo"))?;
     let replace = "[source.crates-io]\nreplace-with = \"packed\"\n";
-    let packed = "[source.packed]\ndirectory = \"source\"\n";
+    let packed = "[source.packed]\ndirectory = \"../source\"\n";
     fs::write(
         root.join(".cargo/config.toml"),
         format!("{replace}\n{packed}"),
