@@ -24,7 +24,10 @@ const LISTED: usize = 8;
 
 /// Texts in the titles of figures that the documentation omits: pinned servers and system calls,
 /// which explain other figures, and cases that repeat another case.
-const OMITTED: [&str; 5] = [
+const OMITTED: [&str; 8] = [
+    "1 workers",
+    "4 workers, all",
+    "4 workers, on",
     "on core",
     "system calls",
     ", on tokio,",
@@ -246,13 +249,35 @@ impl Report {
     }
 }
 
-/// Replaces the tables between the marks of the `page`.
+/// Replaces the tables between the marks of the `page`, and wraps the text between them.
 pub fn renew(page: &Path, tables: &str) -> Result<()> {
     let text = fs::read_to_string(page)?;
     let [begin, end] = ["<!-- figures -->", "<!-- end of figures -->"];
     let (before, rest) = text.split_once(begin).unwrap_or_default();
     let (_, after) = rest.split_once(end).ok_or(ErrorKind::InvalidData)?;
-    fs::write(page, format!("{before}{begin}\n\n{tables}\n{end}{after}"))
+    fs::write(
+        page,
+        format!("{before}{begin}\n\n{}\n{end}{after}", wrap(tables)),
+    )
+}
+
+/// Breaks the lines that are longer than 100 columns, except those of tables.
+fn wrap(text: &str) -> String {
+    let mut wrapped = String::new();
+    for line in text.lines() {
+        let mut width = 0;
+        for word in line.split(' ') {
+            if width > 0 {
+                let is_full = !line.starts_with('|') && width + 1 + word.len() > 100;
+                wrapped.push(if is_full { '\n' } else { ' ' });
+                width = if is_full { 0 } else { width + 1 };
+            }
+            wrapped += word;
+            width += word.len();
+        }
+        wrapped.push('\n');
+    }
+    wrapped
 }
 
 fn groups(records: &[Record]) -> Vec<Group> {
@@ -326,7 +351,8 @@ fn percentiles(part: &[Group], is_shown: fn(&Comparison) -> bool) -> String {
             continue;
         }
         let names = of_case.iter().map(|one| &*one.figure.name);
-        let names = Vec::from_iter(names).join(", ");
+        // A comma would make them the words with which several names end.
+        let names = Vec::from_iter(names).join("/");
         let joined = [0, 1, 2].map(|row| {
             let cells = columns.iter().map(|column| column[row].as_str());
             Vec::from_iter(cells).join(", ")
@@ -338,8 +364,8 @@ fn percentiles(part: &[Group], is_shown: fn(&Comparison) -> bool) -> String {
     table_of(rows)
 }
 
-/// Makes a table of names and cells; empty without rows. Its head has the words with which all names
-/// end.
+/// Makes a table of names and cells; empty without rows. Its head has the words with which all
+/// names end.
 fn table_of(mut rows: Vec<(String, String)>) -> String {
     if rows.is_empty() {
         return String::new();

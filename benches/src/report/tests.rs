@@ -57,12 +57,41 @@ fn the_percentiles_of_a_case_share_a_row_of_the_documentation() {
     let comparisons = figures(Section::Latency).chain(figures(Section::Blocked));
     let comparisons = comparisons.collect();
     let text = Report::new(vec![Record { comparisons, ..one }], None).documented();
-    let row = "| chained_spawn, workers 1: p50, p90, p99, p99.9 | 5.00, 5.00, 5.00, 5.00 | \
+    let row = "| chained_spawn, workers 1: p50/p90/p99/p99.9 | 5.00, 5.00, 5.00, 5.00 | \
                10.0, 10.0, 10.0, 10.0 | 2.00 (2.00 to 2.00), 2.00 (2.00 to 2.00), 2.00 (2.00 to 2.00), 2.00 (2.00 to 2.00) | us |";
     for section in ["### Tail latency", "### Long polls"] {
         let (_, text) = text.split_once(section).unwrap();
         assert!(text.contains(row), "{text}");
     }
+}
+
+#[test]
+fn the_percentiles_of_several_cases_are_named_together() {
+    let one = record(1, [(1, 5.0), (2, 5.0)]);
+    let comparisons = ["one", "two"]
+        .into_iter()
+        .flat_map(|title| PERCENTILES.iter().map(move |figure| (title, figure)));
+    let comparisons = comparisons.map(|(title, figure)| Comparison {
+        section: Section::Latency,
+        case: Case::new(title.to_owned()),
+        figure: figure.clone(),
+        ..one.comparisons[0].clone()
+    });
+    let comparisons = comparisons.collect();
+    let text = Report::new(vec![Record { comparisons, ..one }], None).documented();
+    for row in ["| one: p50/p90/p99/p99.9 |", "| two: p50/p90/p99/p99.9 |"] {
+        assert!(text.contains(row), "{text}");
+    }
+}
+
+#[test]
+fn long_lines_are_wrapped_except_those_of_tables() {
+    let long = "word ".repeat(50);
+    let wrapped = wrap(&long);
+    assert!(wrapped.lines().all(|line| line.len() <= 100), "{wrapped}");
+    assert_eq!(wrapped.split_whitespace().count(), 50);
+    let row = format!("| {long}|");
+    assert_eq!(wrap(&row), format!("{row}\n"));
 }
 
 #[test]

@@ -74,8 +74,8 @@ pub(crate) fn run<F: Future>(body: F) -> F::Output {
     }
 }
 
-/// Like [`run`], with a reactor that turns on a thread of its own: for a body that repeats something
-/// until an event has come.
+/// Like [`run`], with a reactor that turns on a thread of its own: for a body that repeats
+/// something until an event has come.
 pub(crate) fn run_beside_driver<F: Future>(body: F) -> F::Output {
     let driver = Driver::start();
     let _current = driver.handle.enter();
@@ -140,8 +140,8 @@ pub(crate) async fn both<A: Future, B: Future>(a: A, b: B) -> (A::Output, B::Out
     .await
 }
 
-/// Returns an address without a listener. A socket keeps the port, else the listener of another test
-/// or process may get it.
+/// Returns an address without a listener. A socket keeps the port, else the listener of another
+/// test or process may get it.
 pub(crate) fn refusing() -> SocketAddr {
     static BOUND: OnceLock<TcpSocket> = OnceLock::new();
     let bound = BOUND.get_or_init(|| {
