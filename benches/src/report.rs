@@ -143,7 +143,7 @@ impl Report {
         self.machine() + &self.tables(is_shown)
     }
 
-    /// Returns the rows of the first page: one for each [`FIRST`] that was measured.
+    /// Returns the rows of the first page: one for each `FIRST` that was measured.
     pub fn first(&self) -> String {
         let row = |(label, case, figure): &(&str, &str, &str)| {
             let mut usual = self.groups.iter().map(middle);
