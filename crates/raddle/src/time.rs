@@ -26,7 +26,7 @@
 //! default their resolution is a millisecond: rounding makes a timer up to two milliseconds late,
 //! never early. [`Builder::timer_resolution`](crate::runtime::Builder::timer_resolution) makes them
 //! more precise, and
-//! [`Builder::count_suspended_time`](crate::runtime::Builder::count_suspended_time) makes them
+//! [`Builder::include_suspended_time`](crate::runtime::Builder::include_suspended_time) makes them
 //! count the time during which the system is suspended. A timer is stored in its future; setting
 //! and dropping it allocates nothing and takes constant time.
 //!
@@ -37,8 +37,9 @@
 //! earliest deadline when the runtime has nothing to do except wait for a timer. A test that sleeps
 //! for an hour takes no time, and the times that it measures are exact. Work of
 //! [`spawn_blocking`](crate::task::spawn_blocking) prevents the automatic advance while it is
-//! queued or runs, and so does a guard of [`hold_clock`]. `#[raddle::test(start_paused = true)]`
-//! and [`Builder::start_paused`](crate::runtime::Builder::start_paused) pause it from the start.
+//! queued or runs, and so does a guard of [`hold_auto_advance`].
+//! `#[raddle::test(start_paused = true)]` and
+//! [`Builder::start_paused`](crate::runtime::Builder::start_paused) pause it from the start.
 //!
 //! # Cancel safety
 //!
@@ -55,4 +56,4 @@ pub use std::time::Duration;
 mod pausing;
 
 #[cfg(feature = "test-util")]
-pub use self::pausing::{ClockHold, advance, hold_clock, pause, resume};
+pub use self::pausing::{AutoAdvanceHold, advance, hold_auto_advance, pause, resume};

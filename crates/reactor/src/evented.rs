@@ -127,7 +127,7 @@ impl<E: Source> Evented<E> {
     /// # Cancel safety
     ///
     /// Cancel safe: the readiness is not cleared.
-    pub async fn hung_up(&self) -> io::Result<()> {
+    pub async fn both_closed(&self) -> io::Result<()> {
         self.read_closed().await?;
         // An event may have closed both.
         let closed = self.registration.ready_for_any(Ready::WRITE_CLOSED);

@@ -109,7 +109,7 @@ impl Config {
     ///
     /// Otherwise like [`time_source`](Self::time_source): a wait of the owner that counts no
     /// suspended time must be short.
-    pub fn count_suspended_time(mut self) -> Self {
+    pub fn include_suspended_time(mut self) -> Self {
         self.time_source = suspend::time_source();
         self
     }

@@ -67,7 +67,7 @@ pub trait EventSource {
 
     /// Returns whether the timeout of `wait` also counts the time during which the system was
     /// suspended. Default: false. Then a driver of timers that
-    /// [count it](crate::Config::count_suspended_time) waits for a second at most.
+    /// [count it](crate::Config::include_suspended_time) waits for a second at most.
     fn counts_suspended_time(&self) -> bool {
         false
     }

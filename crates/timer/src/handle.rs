@@ -102,16 +102,16 @@ pub struct Handle(Arc<Shard>);
 /// let mut future = pin!(sleep(Duration::from_secs(60)));
 /// assert!(raddle_testing::poll(future.as_mut()).is_pending());
 /// // A file is being read on another thread. Until it is there, no time passes.
-/// let hold = handle.hold_clock();
+/// let hold = handle.hold_auto_advance();
 /// assert_eq!(timers.auto_advance(), 0);
 /// drop(hold);
 /// assert_eq!(timers.auto_advance(), 1);
 /// ```
 #[derive(Debug)]
 #[must_use = "the clock is held only as long as the guard lives"]
-pub struct ClockHold(Handle);
+pub struct AutoAdvanceHold(Handle);
 
-impl Drop for ClockHold {
+impl Drop for AutoAdvanceHold {
     fn drop(&mut self) {
         let shared = &self.0.shard().shared;
         shared.clock.release();
@@ -320,9 +320,9 @@ impl Handle {
     /// Prevents [`Timers::auto_advance`](crate::Timers::auto_advance) from advancing a paused clock
     /// until the guard is dropped: for work in progress that the owner of the timers does not know
     /// of.
-    pub fn hold_clock(&self) -> ClockHold {
+    pub fn hold_auto_advance(&self) -> AutoAdvanceHold {
         self.0.shared.clock.hold();
-        ClockHold(self.clone())
+        AutoAdvanceHold(self.clone())
     }
 }
 

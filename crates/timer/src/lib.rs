@@ -31,7 +31,7 @@ mod timers;
 mod wheel;
 
 pub use config::{Config, TimeSource};
-pub use handle::{ClockHold, CurrentHandle, Handle};
+pub use handle::{AutoAdvanceHold, CurrentHandle, Handle};
 pub use instant::Instant;
 pub use interval::{Interval, MissedTickBehavior, interval, interval_at};
 pub use sleep::{Sleep, sleep, sleep_until};

@@ -50,7 +50,7 @@ impl Timers {
     /// `unpark` must make the owner's current or next park return. It is called, from any thread
     /// and without a lock held, when a timer is set that is earlier than the last result of
     /// `next_deadline`, and when a paused clock is advanced, is resumed, or is no longer
-    /// [held](Handle::hold_clock).
+    /// [held](Handle::hold_auto_advance).
     pub fn new(unpark: UnparkFn) -> Self {
         Self::sharded(1, unpark)
     }
@@ -162,15 +162,15 @@ impl Timers {
         self.shared.clock.has_source()
     }
 
-    /// Returns whether the clock is paused and nothing [holds](Handle::hold_clock) it.
+    /// Returns whether the clock is paused and nothing [holds](Handle::hold_auto_advance) it.
     pub fn may_auto_advance(&self) -> bool {
         self.shared.clock.is_paused() && !self.shared.clock.is_held()
     }
 
     /// Advances a paused clock to the earliest deadline and fires the timers that are due then;
-    /// returns their number. Returns zero if the clock runs, if it is [held](Handle::hold_clock),
-    /// or if no timer is set. Call it instead of parking, when there is nothing else to do, so that
-    /// time advances for tasks that wait on a paused clock.
+    /// returns their number. Returns zero if the clock runs, if it is
+    /// [held](Handle::hold_auto_advance), or if no timer is set. Call it instead of parking, when
+    /// there is nothing else to do, so that time advances for tasks that wait on a paused clock.
     pub fn auto_advance(&mut self) -> usize {
         while self.may_auto_advance() {
             let Some(deadline) = self.next_deadline() else {

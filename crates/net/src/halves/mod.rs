@@ -64,7 +64,7 @@ macro_rules! half {
             }
 
             /// Waits until neither direction works any more, without reading, as the stream's
-            /// `hung_up`.
+            /// `both_closed`.
             ///
             /// # Errors
             ///
@@ -73,8 +73,8 @@ macro_rules! half {
             /// # Cancel safety
             ///
             /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
-            pub async fn hung_up(&self) -> io::Result<()> {
-                self.0.io().hung_up().await
+            pub async fn both_closed(&self) -> io::Result<()> {
+                self.0.io().both_closed().await
             }
         }
 

@@ -41,7 +41,7 @@ macro_rules! byte_stream {
             /// A peer that has only ended its writing direction, as `nc -N` does, still waits for
             /// the answer. Over TCP it looks the same as a peer that has closed its socket, until
             /// bytes are sent to it: the latter then answers with a reset. Use
-            /// [`hung_up`](Self::hung_up) to serve half-closed connections.
+            /// [`both_closed`](Self::both_closed) to serve half-closed connections.
             ///
             /// # Errors
             ///
@@ -79,11 +79,11 @@ macro_rules! byte_stream {
             ///
             /// Cancel safe: dropping the future loses nothing, and does not clear the readiness.
             #[track_caller]
-            pub fn hung_up(&self) -> impl Future<Output = std::io::Result<()>> {
+            pub fn both_closed(&self) -> impl Future<Output = std::io::Result<()>> {
                 raddle_leaf::wait::located(
-                    concat!(stringify!($name), "::hung_up"),
+                    concat!(stringify!($name), "::both_closed"),
                     raddle_leaf::wait::Resource::Unknown,
-                    self.io.hung_up(),
+                    self.io.both_closed(),
                 )
             }
 

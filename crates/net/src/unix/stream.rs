@@ -202,7 +202,7 @@ byte_stream! {
     /// server.write_all(b"answer").await?;
     /// // Nothing can be sent any more.
     /// drop(client);
-    /// server.hung_up().await?;
+    /// server.both_closed().await?;
     /// # Ok(()) }) }
     /// ```
     read_closed,

@@ -16,7 +16,7 @@ use crate::common::{self, Driver, all, both, pair, run};
 /// Whether both waits of a stream are pending.
 fn waits(stream: &TcpStream) -> [bool; 2] {
     let read_closed = poll(pin!(stream.read_closed())).is_pending();
-    [read_closed, poll(pin!(stream.hung_up())).is_pending()]
+    [read_closed, poll(pin!(stream.both_closed())).is_pending()]
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn a_half_close_of_the_peer_ends_only_the_reading_direction() {
         assert_eq!(waits(&far), [true, true]);
         near.shutdown().await.unwrap();
         if cfg!(not(windows)) {
-            both(near.hung_up(), far.hung_up()).await.0.unwrap();
+            both(near.both_closed(), far.both_closed()).await.0.unwrap();
         }
     });
 }
@@ -113,7 +113,7 @@ fn a_write_to_a_closed_peer_makes_the_connection_hang_up() {
         near.read_closed().await.unwrap();
         assert_eq!(waits(&near), [false, true]);
         near.write_all(b"answer").await.unwrap();
-        near.hung_up().await.unwrap();
+        near.both_closed().await.unwrap();
     });
 }
 
@@ -127,7 +127,7 @@ fn a_reset_ends_both_waits() {
         let (near, far) = pair().await;
         far.set_linger(Some(Duration::ZERO)).unwrap();
         drop(far);
-        let waits = both(near.hung_up(), near.read_closed()).await;
+        let waits = both(near.both_closed(), near.read_closed()).await;
         waits.0.unwrap();
         waits.1.unwrap();
         // The error is left to the next operation.
@@ -179,7 +179,7 @@ fn both_halves_wait_while_the_other_is_used() {
         wait.await.unwrap();
         if cfg!(not(windows)) {
             let _ = writer.shutdown().await;
-            writer.hung_up().await.unwrap();
+            writer.both_closed().await.unwrap();
         }
     });
 }
@@ -191,12 +191,12 @@ fn a_unix_socket_hangs_up_when_its_peer_closes_it() {
         let (mut near, mut far) = UnixStream::pair().unwrap();
         far.shutdown().await.unwrap();
         near.read_closed().await.unwrap();
-        assert!(poll(pin!(near.hung_up())).is_pending());
+        assert!(poll(pin!(near.both_closed())).is_pending());
         near.write_all(b"unread").await.unwrap();
         drop(far);
-        near.hung_up().await.unwrap();
+        near.both_closed().await.unwrap();
         let (reader, _writer) = near.split();
-        reader.hung_up().await.unwrap();
+        reader.both_closed().await.unwrap();
     });
 }
 
@@ -220,7 +220,7 @@ fn a_wait_ends_with_an_error_when_the_reactor_shuts_down() {
     let (near, _far) = raddle_testing::block_on(pair());
     let mut waits = [
         Box::pin(near.read_closed()) as Pin<Box<dyn Future<Output = std::io::Result<()>>>>,
-        Box::pin(near.hung_up()),
+        Box::pin(near.both_closed()),
     ];
     for wait in &mut waits {
         assert!(poll(wait.as_mut()).is_pending());

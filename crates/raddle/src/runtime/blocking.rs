@@ -7,7 +7,7 @@ use raddle_blocking::{Job, JobMeta};
 use raddle_primitives::random::Random;
 use raddle_task::Runnable;
 use raddle_task::blocking::{BlockingTask, SubmitError};
-use raddle_timer::ClockHold;
+use raddle_timer::AutoAdvanceHold;
 
 use crate::runtime::{Handle, context};
 use raddle_task::trace;
@@ -19,7 +19,7 @@ pub(crate) struct BlockingJob {
     spawned_at: &'static Location<'static>,
     /// Dropped after the task: a paused clock may advance again only after the waiter of the task
     /// has been woken.
-    _hold: Option<ClockHold>,
+    _hold: Option<AutoAdvanceHold>,
 }
 
 impl Job for BlockingJob {
@@ -76,7 +76,7 @@ pub(crate) fn submit(handle: &Handle, task: BlockingTask) -> Result<(), SubmitEr
         span: trace::blocking(&task),
         spawned_at: task.spawned_at(),
         task: task.into_runnable(),
-        _hold: handle.hold_clock(),
+        _hold: handle.hold_auto_advance(),
     };
     let submitted = match is_mandatory {
         true => pool.submit_mandatory(job),

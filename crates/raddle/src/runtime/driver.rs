@@ -33,7 +33,7 @@ pub(crate) struct Settings {
     /// Whether the clock starts paused.
     pub(crate) start_paused: bool,
     pub(crate) timer_resolution: Duration,
-    pub(crate) count_suspended_time: bool,
+    pub(crate) include_suspended_time: bool,
     /// The maximum number of events that the driver takes from the selector at a time.
     pub(crate) max_events: usize,
     /// The maximum while the worker is busy and does not wait for events.
@@ -45,7 +45,7 @@ const MILLISECOND: Duration = Duration::from_millis(1);
 
 impl Settings {
     fn reactor(&self) -> io::Result<Reactor> {
-        let clock = match (self.time, self.count_suspended_time) {
+        let clock = match (self.time, self.include_suspended_time) {
             (true, true) => TimeoutClock::CountsSuspendedTime,
             (true, false) if self.timer_resolution < MILLISECOND => TimeoutClock::Precise,
             _ => return Reactor::new(),
@@ -58,8 +58,8 @@ impl Settings {
         let config = raddle_timer::Config::new()
             .shards(shards)
             .resolution(self.timer_resolution);
-        match self.count_suspended_time {
-            true => config.count_suspended_time(),
+        match self.include_suspended_time {
+            true => config.include_suspended_time(),
             false => config,
         }
     }
@@ -72,7 +72,7 @@ impl Default for Settings {
             time: false,
             start_paused: false,
             timer_resolution: MILLISECOND,
-            count_suspended_time: false,
+            include_suspended_time: false,
             max_events: 1024,
             max_busy_events: None,
         }

@@ -251,13 +251,13 @@ impl Handle {
     }
 
     /// Keeps a paused clock from advancing automatically while blocking work is queued or runs.
-    pub(crate) fn hold_clock(&self) -> Option<raddle_timer::ClockHold> {
+    pub(crate) fn hold_auto_advance(&self) -> Option<raddle_timer::AutoAdvanceHold> {
         match self.inner.flavor {
             // The clock of a multi-thread runtime is never paused.
             RuntimeFlavor::MultiThread => None,
             RuntimeFlavor::CurrentThread => {
                 let timers = self.driver(0).timers.as_ref();
-                timers.map(raddle_timer::Handle::hold_clock)
+                timers.map(raddle_timer::Handle::hold_auto_advance)
             }
         }
     }

@@ -8,11 +8,11 @@ use crate::runtime::{Handle, RuntimeFlavor};
 use crate::task;
 use crate::time::Duration;
 
-pub use raddle_timer::ClockHold;
+pub use raddle_timer::AutoAdvanceHold;
 
 /// Pauses the clock of the current runtime. Time then advances only by [`advance`], or
-/// automatically when the runtime has nothing to do except wait for a timer; with [`hold_clock`]
-/// only by [`advance`].
+/// automatically when the runtime has nothing to do except wait for a timer; with
+/// [`hold_auto_advance`] only by [`advance`].
 ///
 /// The clock pauses at the next whole millisecond, so that a sleep of `n` milliseconds takes
 /// exactly `n` milliseconds. std's clock and waits of the operating system are not affected.
@@ -60,7 +60,7 @@ pub fn pause() {
 ///
 /// # #[raddle::main(flavor = "current_thread", start_paused = true)]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let hold = time::hold_clock();
+/// let hold = time::hold_auto_advance();
 /// let start = Instant::now();
 /// let (sender, answer) = oneshot::channel();
 /// std::thread::spawn(move || {
@@ -80,8 +80,8 @@ pub fn pause() {
 /// # }
 /// ```
 #[track_caller]
-pub fn hold_clock() -> ClockHold {
-    timers().hold_clock()
+pub fn hold_auto_advance() -> AutoAdvanceHold {
+    timers().hold_auto_advance()
 }
 
 /// Resumes the paused clock from its current time.

@@ -7,7 +7,7 @@ use crate::common::{current_thread, multi_thread, panic_message};
 use raddle::net::UdpSocket;
 use raddle::sync::oneshot;
 use raddle::task::{spawn_blocking, yield_now};
-use raddle::time::{Duration, Instant, advance, hold_clock, interval, pause, resume, sleep};
+use raddle::time::{Duration, Instant, advance, hold_auto_advance, interval, pause, resume, sleep};
 
 const HOUR: Duration = Duration::from_secs(3600);
 const REAL: Duration = Duration::from_millis(20);
@@ -24,7 +24,7 @@ async fn idle() {
 
 #[raddle::test(start_paused = true)]
 async fn an_idle_runtime_does_not_advance_a_clock_that_is_held() {
-    let hold = hold_clock();
+    let hold = hold_auto_advance();
     let start = Instant::now();
     let sleeper = raddle::spawn(sleep(HOUR));
     idle().await;
@@ -45,7 +45,7 @@ async fn an_idle_runtime_does_not_advance_a_clock_that_is_held() {
 fn tasks_that_sleep_are_woken_by_each_advance_in_turn() {
     let runtime = current_thread().start_paused(true).build().unwrap();
     runtime.block_on(async {
-        let _hold = hold_clock();
+        let _hold = hold_auto_advance();
         let (sender, ticked) = mpsc::channel();
         let start = Instant::now();
         for millis in [10, 20, 20, 30] {
@@ -79,7 +79,7 @@ fn tasks_that_sleep_are_woken_by_each_advance_in_turn() {
 #[test]
 fn a_hold_has_an_effect_only_while_the_clock_is_paused() {
     current_thread().build().unwrap().block_on(async {
-        let hold = hold_clock();
+        let hold = hold_auto_advance();
         let start = Instant::now();
         sleep(Duration::from_millis(2)).await;
         assert!(start.elapsed() >= Duration::from_millis(2));
@@ -98,7 +98,7 @@ fn a_hold_has_an_effect_only_while_the_clock_is_paused() {
 
 #[raddle::test(start_paused = true)]
 async fn the_last_of_several_guards_ends_the_hold_on_any_thread() {
-    let (first, second) = (hold_clock(), hold_clock());
+    let (first, second) = (hold_auto_advance(), hold_auto_advance());
     drop(first);
     let start = Instant::now();
     let sleeper = raddle::spawn(sleep(HOUR));
@@ -116,7 +116,7 @@ async fn the_last_of_several_guards_ends_the_hold_on_any_thread() {
 /// Blocking work holds the clock itself, and its end does not end the hold.
 #[raddle::test(start_paused = true)]
 async fn events_and_blocking_work_do_not_end_a_hold() {
-    let _hold = hold_clock();
+    let _hold = hold_auto_advance();
     let sleeper = raddle::spawn(sleep(HOUR));
     spawn_blocking(|| thread::sleep(REAL)).await.unwrap();
     let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
@@ -132,7 +132,7 @@ async fn events_and_blocking_work_do_not_end_a_hold() {
 
 #[test]
 fn a_clock_that_cannot_be_paused_cannot_be_held() {
-    let hold = || drop(hold_clock());
+    let hold = || drop(hold_auto_advance());
     assert!(panic_message(hold).contains("no runtime on this thread"));
     let message = multi_thread()
         .build()

@@ -15,8 +15,8 @@ fn each_option(test: impl Fn(&mut Builder)) {
     type Set = fn(&mut Builder) -> &mut Builder;
     let options: [Set; 3] = [
         |builder| builder.timer_resolution(us(10)),
-        |builder| builder.count_suspended_time(true),
-        |builder| builder.timer_resolution(us(1)).count_suspended_time(true),
+        |builder| builder.include_suspended_time(true),
+        |builder| builder.timer_resolution(us(1)).include_suspended_time(true),
     ];
     for option in options {
         for mut builder in builders() {
@@ -135,11 +135,11 @@ mod descriptors {
                     assert!(clocks_of(&mut builder).is_empty());
                     builder.timer_resolution(us(500));
                     assert_eq!(clocks_of(&mut builder), [monotonic.as_str()]);
-                    builder.count_suspended_time(true);
+                    builder.include_suspended_time(true);
                     assert_eq!(clocks_of(&mut builder), [boot_time.as_str()]);
                     builder.timer_resolution(us(1_000));
                     assert_eq!(clocks_of(&mut builder), [boot_time.as_str()]);
-                    builder.count_suspended_time(false);
+                    builder.include_suspended_time(false);
                     assert!(clocks_of(&mut builder).is_empty());
                 }
                 let mut sharded = multi_thread();

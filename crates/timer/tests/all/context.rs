@@ -178,7 +178,7 @@ fn a_paused_clock_moves_to_the_earliest_deadline_by_itself() {
     assert!(poll_with(first.as_mut(), Waker::noop()).is_pending());
     assert!(poll_with(second.as_mut(), Waker::noop()).is_pending());
 
-    let hold = handle.hold_clock();
+    let hold = handle.hold_auto_advance();
     assert!(!driver.timers.may_auto_advance());
     assert_eq!(driver.timers.auto_advance(), 0);
     driver.unparks();
@@ -192,7 +192,7 @@ fn a_paused_clock_moves_to_the_earliest_deadline_by_itself() {
     assert_eq!(driver.timers.auto_advance(), 0);
     assert!(!second.is_elapsed());
     driver.unparks();
-    drop(handle.hold_clock());
+    drop(handle.hold_auto_advance());
     assert_eq!(driver.unparks(), 0);
 }
 

@@ -157,7 +157,7 @@ fn a_held_clock_does_not_move_and_the_event_source_waits() {
     let start = timers.now();
     let mut sleep = pin!(sleep(ms(1)));
     assert!(poll(sleep.as_mut()).is_pending());
-    let hold = timers.hold_clock();
+    let hold = timers.hold_auto_advance();
     driver.park(None, 1);
     // The call that resumes or advances the clock unparks the driver.
     driver.park(Some(ms(9)), 1);
@@ -174,7 +174,7 @@ fn a_timer_that_is_due_by_a_held_clock_fires_without_a_wait() {
     timers.pause();
     let mut sleep = pin!(sleep(ms(1)));
     assert!(poll(sleep.as_mut()).is_pending());
-    let hold = timers.hold_clock();
+    let hold = timers.hold_auto_advance();
     timers.advance(ms(1));
     driver.park(None, 1);
     drop(hold);

@@ -340,7 +340,7 @@ fn releasing_a_clock_hold_publishes_earlier_writes() {
     unsafe impl Send for Work {}
     model::check(|| {
         let (timers, handle) = paused();
-        let hold = handle.hold_clock();
+        let hold = handle.hold_auto_advance();
         let work = Arc::new(Work(UnsafeCell::new(0)));
         let driver = thread::spawn({
             let work = Arc::clone(&work);
@@ -365,7 +365,7 @@ fn releasing_a_clock_hold_publishes_earlier_writes() {
 fn canary_work_after_the_hold_was_released_is_caught() {
     model::check(|| {
         let (timers, handle) = paused();
-        let hold = handle.hold_clock();
+        let hold = handle.hold_auto_advance();
         let race = model::Race::new();
         let theirs = race.clone();
         let driver = thread::spawn(move || {

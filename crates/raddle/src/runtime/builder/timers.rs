@@ -78,7 +78,7 @@ impl Builder {
     ///
     /// let runtime = Builder::new_current_thread()
     ///     .enable_all()
-    ///     .count_suspended_time(true)
+    ///     .include_suspended_time(true)
     ///     .build()?;
     /// runtime.block_on(async {
     ///     // Renews a lease in time, also if the lid of the laptop was closed for half an hour.
@@ -87,8 +87,8 @@ impl Builder {
     /// });
     /// # Ok::<(), std::io::Error>(())
     /// ```
-    pub fn count_suspended_time(&mut self, count: bool) -> &mut Self {
-        self.driver.count_suspended_time = count;
+    pub fn include_suspended_time(&mut self, include: bool) -> &mut Self {
+        self.driver.include_suspended_time = include;
         self
     }
 }

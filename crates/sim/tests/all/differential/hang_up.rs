@@ -19,8 +19,8 @@ macro_rules! log_waits {
     ($log:expr, $what:expr, $stream:expr) => {{
         let limit = Duration::from_millis(50);
         let read_closed = timeout(limit, $stream.read_closed()).await.is_ok();
-        let hung_up = timeout(limit, $stream.hung_up()).await.is_ok();
-        $log.line($what, (read_closed, hung_up));
+        let both_closed = timeout(limit, $stream.both_closed()).await.is_ok();
+        $log.line($what, (read_closed, both_closed));
     }};
 }
 
