@@ -1,6 +1,7 @@
 //! Spare workers serve while all workers are in polls that do not return.
 
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -23,18 +24,19 @@ pub(crate) struct Stuck {
 }
 
 impl Stuck {
-    /// Spawns a task whose poll does not return, and waits until it blocks a worker.
-    pub(crate) fn add(&mut self, handle: &Handle) {
+    /// Spawns a task whose poll does not return, waits until it blocks a worker, and returns that
+    /// worker.
+    pub(crate) fn add(&mut self, handle: &Handle) -> usize {
         let has_begun = self.spawn(handle);
-        has_begun.recv_timeout(LIMIT).expect("the task is polled");
+        has_begun.recv_timeout(LIMIT).expect("the task is polled")
     }
 
-    /// Spawns a task whose poll does not return. The receiver gets a message when it is polled.
-    pub(crate) fn spawn(&mut self, handle: &Handle) -> Receiver<()> {
+    /// Spawns a task whose poll does not return. The receiver gets the worker that polls it.
+    pub(crate) fn spawn(&mut self, handle: &Handle) -> Receiver<usize> {
         let (release, released) = channel::<()>();
         let (begun, has_begun) = channel();
         let task = handle.spawn(async move {
-            let _ = begun.send(());
+            let _ = begun.send(worker_index().expect("the thread drives a worker"));
             let _ = released.recv();
         });
         self.tasks.push((task, release));
@@ -50,11 +52,13 @@ fn stuck(builder: &mut Builder) -> (Runtime, Stuck) {
     (runtime, stuck)
 }
 
-/// Makes all workers of a runtime poll tasks whose polls do not return.
+/// Makes all workers of a runtime poll tasks whose polls do not return. If the system does not run
+/// the thread of a worker for some milliseconds, a spare worker takes its task, and another follows.
 pub(crate) fn block_workers(runtime: &Runtime) -> Stuck {
     let mut stuck = Stuck { tasks: Vec::new() };
-    for _ in 0..runtime.metrics().num_workers() {
-        stuck.add(runtime.handle());
+    let mut free: BTreeSet<usize> = (0..runtime.metrics().num_workers()).collect();
+    while !free.is_empty() {
+        free.remove(&stuck.add(runtime.handle()));
     }
     stuck
 }
