@@ -68,16 +68,6 @@ where
     spawn(call, mode, submit)
 }
 
-/// Returns an error of [`begin`] from a poll, or panics if it is a [`Misuse`].
-#[cold]
-#[track_caller]
-pub(crate) fn error_in_poll(error: io::Error) -> io::Error {
-    match Misuse::from_io(error) {
-        Ok(misuse) => misuse.panic(),
-        Err(error) => error,
-    }
-}
-
 /// The error of a method for whose call there was no thread or no runtime.
 pub(crate) fn refusal(error: io::Error) -> io::Error {
     match blocking::is_shut_down(&error) {

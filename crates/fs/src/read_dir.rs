@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use raddle_leaf::misuse::io_at_caller;
+use raddle_leaf::misuse::{Misuse, io_at_caller};
 use raddle_task::blocking;
 
 use crate::offload::{self, Mode};
@@ -140,7 +140,7 @@ impl ReadDir {
     pub fn poll_next_entry(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Option<DirEntry>>> {
         match ready!(self.poll_entry(cx)) {
             Ok(entry) => Poll::Ready(Ok(entry)),
-            Err(error) => Poll::Ready(Err(offload::error_in_poll(error))),
+            Err(error) => Poll::Ready(Err(Misuse::check_io(error))),
         }
     }
 

@@ -251,7 +251,6 @@ impl<S: Position> Pooled<S> {
             job(stream);
         })
         .map(drop)
-        .map_err(offload::error_in_poll)
     }
 
     /// Takes the stream when no job uses it, and notes that a poll has seen the end of the last

@@ -38,6 +38,20 @@ impl Misuse {
         }
     }
 
+    /// Panics if an error was made `From` a misuse; returns any other error.
+    ///
+    /// # Panics
+    ///
+    /// As said.
+    #[cold]
+    #[track_caller]
+    pub fn check_io(error: io::Error) -> io::Error {
+        match Self::from_io(error) {
+            Ok(misuse) => misuse.panic(),
+            Err(error) => error,
+        }
+    }
+
     /// Panics with the text.
     ///
     /// # Panics

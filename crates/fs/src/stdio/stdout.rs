@@ -30,7 +30,8 @@ pub type Stdout = Output<io::Stdout>;
 ///
 /// # Panics
 ///
-/// Writing and flushing panic if the thread is not in a runtime.
+/// The methods of `AsyncWriteExt` panic if the thread is not in a runtime; the poll functions
+/// return the same text as an error.
 ///
 /// # Cancel safety
 ///

@@ -5,8 +5,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
-use raddle_leaf::wait::{Caller, poll_located};
+use raddle_leaf::wait::Caller;
 
+use super::poll_io;
 use crate::AsyncBufRead;
 
 pin_project! {
@@ -36,9 +37,14 @@ impl<'a, R: ?Sized> FillBuf<'a, R> {
 impl<'a, R: AsyncBufRead + Unpin + ?Sized> Future for FillBuf<'a, R> {
     type Output = io::Result<&'a [u8]>;
 
+    #[track_caller]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<&'a [u8]>> {
+        assert!(
+            self.reader.is_some(),
+            "the future of fill_buf was polled after it had completed; call fill_buf again"
+        );
         let caller = self.caller;
-        poll_located(
+        poll_io(
             cx,
             "AsyncBufReadExt::fill_buf",
             caller,
@@ -46,10 +52,7 @@ impl<'a, R: AsyncBufRead + Unpin + ?Sized> Future for FillBuf<'a, R> {
                 // A buffer that is not empty uses no budget.
                 let coop = ready!(raddle_leaf::coop::poll_proceed(cx));
                 let this = self.project();
-                let reader = this
-                    .reader
-                    .take()
-                    .expect("fill_buf has completed; call it again for a new future");
+                let reader = this.reader.take().expect("it was there before");
                 // A returned slice borrows the reader for all of 'a, and then the reader cannot be
                 // put back. The first call therefore only shows whether there will be a slice, and
                 // the second call gets it: `poll_fill_buf` stays ready and returns the same bytes

@@ -5,8 +5,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
-use raddle_leaf::wait::{Caller, poll_located};
+use raddle_leaf::wait::Caller;
 
+use super::poll_io;
 use crate::AsyncWrite;
 
 pin_project! {
@@ -33,9 +34,10 @@ impl<'a, W: ?Sized> Flush<'a, W> {
 impl<W: AsyncWrite + Unpin + ?Sized> Future for Flush<'_, W> {
     type Output = io::Result<()>;
 
+    #[track_caller]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let caller = self.caller;
-        poll_located(cx, "AsyncWriteExt::flush", caller, |cx| {
+        poll_io(cx, "AsyncWriteExt::flush", caller, |cx| {
             Pin::new(&mut **self.project().writer).poll_flush(cx)
         })
     }

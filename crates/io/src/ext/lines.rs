@@ -7,6 +7,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
+use raddle_leaf::misuse::io_at_caller;
 
 use super::read_until::poll_read_until;
 use super::text::not_utf8;
@@ -82,11 +83,12 @@ impl<R: AsyncBufRead> Lines<R> {
     ///
     /// Cancel safe: if the future is dropped before completion, the next call continues with the
     /// same line.
-    pub async fn next_line(&mut self) -> io::Result<Option<String>>
+    #[track_caller]
+    pub fn next_line(&mut self) -> impl Future<Output = io::Result<Option<String>>>
     where
         R: Unpin,
     {
-        poll_fn(|cx| Pin::new(&mut *self).poll_next_line(cx)).await
+        io_at_caller(async move { poll_fn(|cx| Pin::new(&mut *self).poll_next_line(cx)).await })
     }
 
     /// The poll function of [`next_line`](Self::next_line).

@@ -1,5 +1,11 @@
 //! The extension methods, and the future of each in a file of its own.
 
+use std::io;
+use std::task::{Context, Poll};
+
+use raddle_leaf::misuse::Misuse;
+use raddle_leaf::wait::{Caller, poll_located};
+
 mod buf_read_ext;
 mod chain;
 mod fill_buf;
@@ -37,6 +43,25 @@ pub use split::Split;
 pub use take::Take;
 pub(crate) use write_all::write_zero;
 pub use write_ext::AsyncWriteExt;
+
+/// [`poll_located`], at the line that polls the future if the operation is misused.
+///
+/// # Panics
+///
+/// Panics if the error is made from a [`Misuse`].
+#[inline]
+#[track_caller]
+fn poll_io<T>(
+    cx: &mut Context<'_>,
+    operation: &'static str,
+    caller: Caller,
+    poll: impl FnOnce(&mut Context<'_>) -> Poll<io::Result<T>>,
+) -> Poll<io::Result<T>> {
+    match poll_located(cx, operation, caller, poll) {
+        Poll::Ready(Err(error)) => Poll::Ready(Err(Misuse::check_io(error))),
+        polled => polled,
+    }
+}
 
 /// The futures that the extension methods return, for code that has to name them.
 pub mod future {

@@ -5,8 +5,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
-use raddle_leaf::wait::{Caller, poll_located};
+use raddle_leaf::wait::Caller;
 
+use super::poll_io;
 use crate::{AsyncRead, ReadBuf};
 
 pin_project! {
@@ -35,9 +36,10 @@ impl<'a, R: ?Sized> Read<'a, R> {
 impl<R: AsyncRead + Unpin + ?Sized> Future for Read<'_, R> {
     type Output = io::Result<usize>;
 
+    #[track_caller]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
         let caller = self.caller;
-        poll_located(cx, "AsyncReadExt::read", caller, |cx| {
+        poll_io(cx, "AsyncReadExt::read", caller, |cx| {
             let this = self.project();
             let mut buf = ReadBuf::new(this.buf);
             ready!(Pin::new(&mut **this.reader).poll_read(cx, &mut buf))?;

@@ -5,8 +5,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
-use raddle_leaf::wait::{Caller, poll_located};
+use raddle_leaf::wait::Caller;
 
+use super::poll_io;
 use crate::{AsyncRead, ReadBuf};
 
 pin_project! {
@@ -37,9 +38,10 @@ impl<'a, R: ?Sized> ReadExact<'a, R> {
 impl<R: AsyncRead + Unpin + ?Sized> Future for ReadExact<'_, R> {
     type Output = io::Result<usize>;
 
+    #[track_caller]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
         let caller = self.caller;
-        poll_located(cx, "AsyncReadExt::read_exact", caller, |cx| {
+        poll_io(cx, "AsyncReadExt::read_exact", caller, |cx| {
             let this = self.project();
             if this.buf.remaining() == 0 {
                 return raddle_leaf::coop::poll_consume_budget(cx)

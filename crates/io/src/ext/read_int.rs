@@ -5,8 +5,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
-use raddle_leaf::wait::{Caller, poll_located};
+use raddle_leaf::wait::Caller;
 
+use super::poll_io;
 use super::read_exact::unexpected_eof;
 use crate::{AsyncRead, ReadBuf};
 
@@ -42,9 +43,10 @@ impl<'a, R: ?Sized, T, const N: usize> ReadInt<'a, R, T, [u8; N]> {
 impl<R: AsyncRead + Unpin + ?Sized, T, const N: usize> Future for ReadInt<'_, R, T, [u8; N]> {
     type Output = io::Result<T>;
 
+    #[track_caller]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
         let caller = self.caller;
-        poll_located(cx, "AsyncReadExt::read of a number", caller, |cx| {
+        poll_io(cx, "AsyncReadExt::read of a number", caller, |cx| {
             let this = self.project();
             while *this.read < N {
                 let mut buf = ReadBuf::new(&mut this.bytes[*this.read..]);

@@ -6,8 +6,9 @@ use std::task::{Context, Poll};
 
 use bytes::BufMut;
 use pin_project_lite::pin_project;
-use raddle_leaf::wait::{Caller, poll_located};
+use raddle_leaf::wait::Caller;
 
+use super::poll_io;
 use crate::AsyncRead;
 use crate::read_buf::poll_read_into;
 
@@ -42,9 +43,10 @@ where
 {
     type Output = io::Result<usize>;
 
+    #[track_caller]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
         let caller = self.caller;
-        poll_located(cx, "AsyncReadExt::read_buf", caller, |cx| {
+        poll_io(cx, "AsyncReadExt::read_buf", caller, |cx| {
             let this = self.project();
             if !this.buf.has_remaining_mut() {
                 return raddle_leaf::coop::poll_consume_budget(cx).map(|()| Ok(0));

@@ -5,8 +5,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
-use raddle_leaf::wait::{Caller, poll_located};
+use raddle_leaf::wait::Caller;
 
+use super::poll_io;
 use super::read_until::poll_read_until;
 use super::text::Text;
 use crate::AsyncBufRead;
@@ -39,9 +40,10 @@ impl<'a, R: ?Sized> ReadLine<'a, R> {
 impl<R: AsyncBufRead + Unpin + ?Sized> Future for ReadLine<'_, R> {
     type Output = io::Result<usize>;
 
+    #[track_caller]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
         let caller = self.caller;
-        poll_located(cx, "AsyncBufReadExt::read_line", caller, |cx| {
+        poll_io(cx, "AsyncBufReadExt::read_line", caller, |cx| {
             let this = self.project();
             let (buf, read) = this.text.parts();
             let result = ready!(poll_read_until(

@@ -5,8 +5,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
-use raddle_leaf::wait::{Caller, poll_located};
+use raddle_leaf::wait::Caller;
 
+use super::poll_io;
 use crate::AsyncRead;
 use crate::read_buf::{Appender, VecMut};
 use crate::util::poll_consume_budget;
@@ -43,9 +44,10 @@ impl<'a, R: ?Sized> ReadToEnd<'a, R> {
 impl<R: AsyncRead + Unpin + ?Sized> Future for ReadToEnd<'_, R> {
     type Output = io::Result<usize>;
 
+    #[track_caller]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
         let caller = self.caller;
-        poll_located(cx, "AsyncReadExt::read_to_end", caller, |cx| {
+        poll_io(cx, "AsyncReadExt::read_to_end", caller, |cx| {
             let this = self.project();
             let reader = Pin::new(&mut **this.reader);
             poll_read_to_end(reader, cx, this.buf, this.read)

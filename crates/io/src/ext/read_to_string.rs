@@ -5,8 +5,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
-use raddle_leaf::wait::{Caller, poll_located};
+use raddle_leaf::wait::Caller;
 
+use super::poll_io;
 use super::read_to_end::poll_read_to_end;
 use super::text::Text;
 use crate::AsyncRead;
@@ -39,9 +40,10 @@ impl<'a, R: ?Sized> ReadToString<'a, R> {
 impl<R: AsyncRead + Unpin + ?Sized> Future for ReadToString<'_, R> {
     type Output = io::Result<usize>;
 
+    #[track_caller]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
         let caller = self.caller;
-        poll_located(cx, "AsyncReadExt::read_to_string", caller, |cx| {
+        poll_io(cx, "AsyncReadExt::read_to_string", caller, |cx| {
             let this = self.project();
             let (buf, read) = this.text.parts();
             let result = ready!(poll_read_to_end(

@@ -5,8 +5,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
-use raddle_leaf::wait::{Caller, poll_located};
+use raddle_leaf::wait::Caller;
 
+use super::poll_io;
 use crate::AsyncBufRead;
 use raddle_leaf::coop::poll_proceed;
 
@@ -42,9 +43,10 @@ impl<'a, R: ?Sized> ReadUntil<'a, R> {
 impl<R: AsyncBufRead + Unpin + ?Sized> Future for ReadUntil<'_, R> {
     type Output = io::Result<usize>;
 
+    #[track_caller]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
         let caller = self.caller;
-        poll_located(cx, "AsyncBufReadExt::read_until", caller, |cx| {
+        poll_io(cx, "AsyncBufReadExt::read_until", caller, |cx| {
             let this = self.project();
             let reader = Pin::new(&mut **this.reader);
             poll_read_until(reader, cx, *this.delimiter, this.buf, this.read)

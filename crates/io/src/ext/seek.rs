@@ -5,8 +5,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
-use raddle_leaf::wait::{Caller, poll_located};
+use raddle_leaf::wait::Caller;
 
+use super::poll_io;
 use crate::AsyncSeek;
 
 pin_project! {
@@ -36,9 +37,10 @@ impl<'a, S: ?Sized> Seek<'a, S> {
 impl<S: AsyncSeek + Unpin + ?Sized> Future for Seek<'_, S> {
     type Output = io::Result<u64>;
 
+    #[track_caller]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<u64>> {
         let caller = self.caller;
-        poll_located(cx, "AsyncSeekExt::seek", caller, |cx| {
+        poll_io(cx, "AsyncSeekExt::seek", caller, |cx| {
             let this = self.project();
             let mut stream = Pin::new(&mut **this.stream);
             if let Some(position) = *this.position {

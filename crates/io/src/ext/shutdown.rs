@@ -5,8 +5,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
-use raddle_leaf::wait::{Caller, poll_located};
+use raddle_leaf::wait::Caller;
 
+use super::poll_io;
 use crate::AsyncWrite;
 
 pin_project! {
@@ -34,9 +35,10 @@ impl<'a, W: ?Sized> Shutdown<'a, W> {
 impl<W: AsyncWrite + Unpin + ?Sized> Future for Shutdown<'_, W> {
     type Output = io::Result<()>;
 
+    #[track_caller]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let caller = self.caller;
-        poll_located(cx, "AsyncWriteExt::shutdown", caller, |cx| {
+        poll_io(cx, "AsyncWriteExt::shutdown", caller, |cx| {
             Pin::new(&mut **self.project().writer).poll_shutdown(cx)
         })
     }

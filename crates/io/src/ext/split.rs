@@ -7,6 +7,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
+use raddle_leaf::misuse::io_at_caller;
 
 use super::read_until::poll_read_until;
 use crate::AsyncBufRead;
@@ -48,11 +49,12 @@ impl<R: AsyncBufRead> Split<R> {
     ///
     /// Cancel safe: if the future is dropped before completion, the next call continues with the
     /// same segment.
-    pub async fn next_segment(&mut self) -> io::Result<Option<Vec<u8>>>
+    #[track_caller]
+    pub fn next_segment(&mut self) -> impl Future<Output = io::Result<Option<Vec<u8>>>>
     where
         R: Unpin,
     {
-        poll_fn(|cx| Pin::new(&mut *self).poll_next_segment(cx)).await
+        io_at_caller(async move { poll_fn(|cx| Pin::new(&mut *self).poll_next_segment(cx)).await })
     }
 
     /// The poll function of [`next_segment`](Self::next_segment).

@@ -5,8 +5,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
-use raddle_leaf::wait::{Caller, poll_located};
+use raddle_leaf::wait::Caller;
 
+use super::poll_io;
 use crate::AsyncWrite;
 
 pin_project! {
@@ -35,9 +36,10 @@ impl<'a, W: ?Sized> Write<'a, W> {
 impl<W: AsyncWrite + Unpin + ?Sized> Future for Write<'_, W> {
     type Output = io::Result<usize>;
 
+    #[track_caller]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
         let caller = self.caller;
-        poll_located(cx, "AsyncWriteExt::write", caller, |cx| {
+        poll_io(cx, "AsyncWriteExt::write", caller, |cx| {
             let this = self.project();
             Pin::new(&mut **this.writer).poll_write(cx, this.buf)
         })

@@ -5,8 +5,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
-use raddle_leaf::wait::{Caller, poll_located};
+use raddle_leaf::wait::Caller;
 
+use super::poll_io;
 use crate::AsyncWrite;
 
 pin_project! {
@@ -37,9 +38,10 @@ impl<'a, W: ?Sized> WriteAll<'a, W> {
 impl<W: AsyncWrite + Unpin + ?Sized> Future for WriteAll<'_, W> {
     type Output = io::Result<()>;
 
+    #[track_caller]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let caller = self.caller;
-        poll_located(cx, "AsyncWriteExt::write_all", caller, |cx| {
+        poll_io(cx, "AsyncWriteExt::write_all", caller, |cx| {
             let this = self.project();
             if this.buf.is_empty() {
                 return raddle_leaf::coop::poll_consume_budget(cx).map(Ok);

@@ -6,8 +6,9 @@ use std::task::{Context, Poll, ready};
 
 use bytes::Buf;
 use pin_project_lite::pin_project;
-use raddle_leaf::wait::{Caller, poll_located};
+use raddle_leaf::wait::Caller;
 
+use super::poll_io;
 use super::write_all::write_zero;
 use super::write_buf::poll_write_from;
 use crate::AsyncWrite;
@@ -39,9 +40,10 @@ impl<'a, W: ?Sized, B> WriteAllBuf<'a, W, B> {
 impl<W: AsyncWrite + Unpin + ?Sized, B: Buf> Future for WriteAllBuf<'_, W, B> {
     type Output = io::Result<()>;
 
+    #[track_caller]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let caller = self.caller;
-        poll_located(cx, "AsyncWriteExt::write_all_buf", caller, |cx| {
+        poll_io(cx, "AsyncWriteExt::write_all_buf", caller, |cx| {
             let this = self.project();
             if !this.buf.has_remaining() {
                 return raddle_leaf::coop::poll_consume_budget(cx).map(Ok);

@@ -6,8 +6,9 @@ use std::task::{Context, Poll, ready};
 
 use bytes::Buf;
 use pin_project_lite::pin_project;
-use raddle_leaf::wait::{Caller, poll_located};
+use raddle_leaf::wait::Caller;
 
+use super::poll_io;
 use crate::AsyncWrite;
 
 /// Chunks of a buffer written at once.
@@ -40,9 +41,10 @@ impl<'a, W: ?Sized, B> WriteBuf<'a, W, B> {
 impl<W: AsyncWrite + Unpin + ?Sized, B: Buf> Future for WriteBuf<'_, W, B> {
     type Output = io::Result<usize>;
 
+    #[track_caller]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
         let caller = self.caller;
-        poll_located(cx, "AsyncWriteExt::write_buf", caller, |cx| {
+        poll_io(cx, "AsyncWriteExt::write_buf", caller, |cx| {
             let this = self.project();
             if !this.buf.has_remaining() {
                 return raddle_leaf::coop::poll_consume_budget(cx).map(|()| Ok(0));

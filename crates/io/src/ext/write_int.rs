@@ -5,8 +5,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
-use raddle_leaf::wait::{Caller, poll_located};
+use raddle_leaf::wait::Caller;
 
+use super::poll_io;
 use super::write_all::write_zero;
 use crate::AsyncWrite;
 
@@ -40,9 +41,10 @@ impl<'a, W: ?Sized, const N: usize> WriteInt<'a, W, [u8; N]> {
 impl<W: AsyncWrite + Unpin + ?Sized, const N: usize> Future for WriteInt<'_, W, [u8; N]> {
     type Output = io::Result<()>;
 
+    #[track_caller]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let caller = self.caller;
-        poll_located(cx, "AsyncWriteExt::write of a number", caller, |cx| {
+        poll_io(cx, "AsyncWriteExt::write of a number", caller, |cx| {
             let this = self.project();
             while *this.written < N {
                 let rest = &this.bytes[*this.written..];

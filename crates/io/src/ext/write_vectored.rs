@@ -5,8 +5,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
-use raddle_leaf::wait::{Caller, poll_located};
+use raddle_leaf::wait::Caller;
 
+use super::poll_io;
 use crate::AsyncWrite;
 
 pin_project! {
@@ -36,9 +37,10 @@ impl<'a, 'b, W: ?Sized> WriteVectored<'a, 'b, W> {
 impl<W: AsyncWrite + Unpin + ?Sized> Future for WriteVectored<'_, '_, W> {
     type Output = io::Result<usize>;
 
+    #[track_caller]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
         let caller = self.caller;
-        poll_located(cx, "AsyncWriteExt::write_vectored", caller, |cx| {
+        poll_io(cx, "AsyncWriteExt::write_vectored", caller, |cx| {
             let this = self.project();
             Pin::new(&mut **this.writer).poll_write_vectored(cx, this.bufs)
         })

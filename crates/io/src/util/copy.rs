@@ -6,6 +6,8 @@ use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
+use raddle_leaf::misuse::io_at_caller;
+
 use crate::ext::write_zero;
 use crate::{AsyncRead, AsyncWrite, ReadBuf};
 
@@ -45,7 +47,16 @@ pub(super) const CAPACITY: usize = 8 * 1024;
 /// # Ok(())
 /// # }) }
 /// ```
-pub async fn copy<R, W>(reader: &mut R, writer: &mut W) -> io::Result<u64>
+#[track_caller]
+pub fn copy<R, W>(reader: &mut R, writer: &mut W) -> impl Future<Output = io::Result<u64>>
+where
+    R: AsyncRead + Unpin + ?Sized,
+    W: AsyncWrite + Unpin + ?Sized,
+{
+    io_at_caller(copy_all(reader, writer))
+}
+
+async fn copy_all<R, W>(reader: &mut R, writer: &mut W) -> io::Result<u64>
 where
     R: AsyncRead + Unpin + ?Sized,
     W: AsyncWrite + Unpin + ?Sized,

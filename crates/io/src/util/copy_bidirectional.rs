@@ -56,12 +56,16 @@ use crate::{AsyncRead, AsyncWrite};
 /// # Ok(())
 /// # }) }
 /// ```
-pub async fn copy_bidirectional<A, B>(a: &mut A, b: &mut B) -> io::Result<(u64, u64)>
+#[track_caller]
+pub fn copy_bidirectional<A, B>(
+    a: &mut A,
+    b: &mut B,
+) -> impl Future<Output = io::Result<(u64, u64)>>
 where
     A: AsyncRead + AsyncWrite + Unpin + ?Sized,
     B: AsyncRead + AsyncWrite + Unpin + ?Sized,
 {
-    copy_both_ways(a, b, CAPACITY, CAPACITY).await
+    io_at_caller(copy_both_ways(a, b, CAPACITY, CAPACITY))
 }
 
 /// Like [`copy_bidirectional`], with a buffer of `a_to_b_buf_size` bytes for the first direction,

@@ -5,6 +5,8 @@ use std::io::{self, ErrorKind};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
+use raddle_leaf::misuse::io_at_caller;
+
 use crate::ext::write_zero;
 use crate::{AsyncBufRead, AsyncWrite};
 
@@ -40,7 +42,16 @@ use crate::{AsyncBufRead, AsyncWrite};
 /// # Ok(())
 /// # }) }
 /// ```
-pub async fn copy_buf<R, W>(reader: &mut R, writer: &mut W) -> io::Result<u64>
+#[track_caller]
+pub fn copy_buf<R, W>(reader: &mut R, writer: &mut W) -> impl Future<Output = io::Result<u64>>
+where
+    R: AsyncBufRead + Unpin + ?Sized,
+    W: AsyncWrite + Unpin + ?Sized,
+{
+    io_at_caller(copy_buf_all(reader, writer))
+}
+
+async fn copy_buf_all<R, W>(reader: &mut R, writer: &mut W) -> io::Result<u64>
 where
     R: AsyncBufRead + Unpin + ?Sized,
     W: AsyncWrite + Unpin + ?Sized,
