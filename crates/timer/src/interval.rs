@@ -5,11 +5,13 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use raddle_leaf::misuse::at_caller;
 use raddle_leaf::wait::Resource;
 
+use crate::entry::ShutdownError;
 use crate::handle::Handle;
 use crate::instant::Instant;
-use crate::sleep::Sleep;
+use crate::sleep::{Sleep, shut_down};
 
 /// A tick that is observed no later than this was not missed: timers and schedulers are never
 /// exact.
@@ -170,14 +172,26 @@ impl Interval {
     #[track_caller]
     pub fn tick(&mut self) -> impl Future<Output = Instant> {
         // A block, so that the future is not `Unpin`, as in Tokio.
-        raddle_leaf::wait::located("Interval::tick", Resource::Unknown, async move {
-            poll_fn(|cx| self.poll_tick(cx)).await
-        })
+        let tick = async move { poll_fn(|cx| self.try_poll_tick(cx)).await };
+        let tick = raddle_leaf::wait::located("Interval::tick", Resource::Unknown, tick);
+        at_caller(tick, |ticked| ticked.map_err(shut_down))
     }
 
     /// Polls for the next tick. While it is pending, the task of the last call will be woken.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the runtime has shut down.
+    #[track_caller]
     pub fn poll_tick(&mut self, cx: &mut Context<'_>) -> Poll<Instant> {
-        ready!(self.delay.as_mut().poll(cx));
+        match ready!(self.try_poll_tick(cx)) {
+            Ok(tick) => Poll::Ready(tick),
+            Err(error) => shut_down(error).panic(),
+        }
+    }
+
+    fn try_poll_tick(&mut self, cx: &mut Context<'_>) -> Poll<Result<Instant, ShutdownError>> {
+        ready!(self.delay.as_mut().try_poll(cx))?;
         let due = self.delay.deadline();
         let now = self.delay.now();
         let next = if now.saturating_duration_since(due) > TOLERANCE {
@@ -187,7 +201,7 @@ impl Interval {
         };
         let next = next.unwrap_or_else(|| Instant::far_after(now));
         self.delay.as_mut().reset(next);
-        Poll::Ready(due)
+        Poll::Ready(Ok(due))
     }
 
     /// Makes the next tick due one period from now.

@@ -5,9 +5,10 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use pin_project_lite::pin_project;
+use raddle_leaf::misuse::Misuse;
 use raddle_leaf::wait::{Caller, Resource, ResourceSpan};
 
-use crate::entry::Entry;
+use crate::entry::{Entry, ShutdownError};
 use crate::handle::Handle;
 use crate::instant::Instant;
 
@@ -186,32 +187,54 @@ impl Sleep {
 
     /// Like `poll`, but does not use the budget of the task.
     #[inline]
+    #[track_caller]
     pub(crate) fn poll_unconstrained(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let this = self.project();
-        match this.entry.poll(*this.deadline, cx) {
+        match self.poll_fired(cx) {
             Poll::Ready(Ok(())) => Poll::Ready(()),
-            Poll::Ready(Err(_)) => shut_down(),
-            Poll::Pending => {
-                let deadline = Resource::Deadline(this.deadline.into_std());
-                raddle_leaf::wait::note(cx, "sleep", Some(*this.caller), deadline);
-                Poll::Pending
-            }
+            Poll::Ready(Err(error)) => shut_down(error).panic(),
+            Poll::Pending => Poll::Pending,
         }
+    }
+
+    /// Like [`poll_unconstrained`](Self::poll_unconstrained), with an error instead of a panic if
+    /// the timers have shut down.
+    #[inline]
+    fn poll_fired(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), ShutdownError>> {
+        let this = self.project();
+        let polled = this.entry.poll(*this.deadline, cx);
+        if polled.is_pending() {
+            let deadline = Resource::Deadline(this.deadline.into_std());
+            raddle_leaf::wait::note(cx, "sleep", Some(*this.caller), deadline);
+        }
+        polled
+    }
+
+    /// Like `poll`, with an error instead of a panic if the timers have shut down.
+    #[inline]
+    pub(crate) fn try_poll(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<(), ShutdownError>> {
+        let coop = ready!(raddle_leaf::coop::poll_proceed(cx));
+        ready!(self.poll_fired(cx))?;
+        coop.made_progress();
+        Poll::Ready(Ok(()))
     }
 }
 
 impl Future for Sleep {
     type Output = ();
 
+    #[track_caller]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let coop = ready!(raddle_leaf::coop::poll_proceed(cx));
-        ready!(self.poll_unconstrained(cx));
-        coop.made_progress();
-        Poll::Ready(())
+        match ready!(self.try_poll(cx)) {
+            Ok(()) => Poll::Ready(()),
+            Err(error) => shut_down(error).panic(),
+        }
     }
 }
 
 #[cold]
-fn shut_down() -> ! {
-    panic!("the timers have shut down; a sleep must not outlive the runtime it was made in")
+pub(crate) fn shut_down(_: ShutdownError) -> Misuse {
+    Misuse::new("the timers have shut down; a timer must not outlive the runtime it was made in")
 }

@@ -12,6 +12,9 @@ use crate::blocking::block_on;
 /// The name of the wait in task dumps.
 const OPERATION: &str = "oneshot::Receiver";
 
+const POLLED_AGAIN: &str = "a oneshot receiver was polled after it had returned its value; \
+                            await it once, or give its branch of select! a condition";
+
 /// The receiving half of a [`channel`](super::channel): a future that returns the value.
 ///
 /// Returns [`RecvError`] if the sender was dropped without sending, or if the receiver has closed
@@ -146,6 +149,7 @@ impl<T> Receiver<T> {
     /// Panics inside the poll of a task, which must not block.
     #[track_caller]
     pub fn blocking_recv(self) -> Result<T, RecvError> {
+        assert!(self.handle.is_some(), "{POLLED_AGAIN}");
         block_on(self)
     }
 }
@@ -158,10 +162,7 @@ impl<T> Future for Receiver<T> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let coop = ready!(raddle_leaf::coop::poll_proceed(cx));
         let caller = self.caller;
-        let handle = self
-            .handle
-            .as_mut()
-            .expect("a oneshot receiver must not be polled after it was ready");
+        let handle = self.handle.as_mut().expect(POLLED_AGAIN);
         let mut state = handle.state();
         if !state.is_done() && !state.is_closed() {
             if handle.poll_done(cx).is_pending() {

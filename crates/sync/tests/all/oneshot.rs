@@ -151,7 +151,7 @@ fn a_dropped_sender_ends_the_wait() {
 }
 
 #[test]
-#[should_panic(expected = "must not be polled after it was ready")]
+#[should_panic(expected = "polled after it had returned its value")]
 fn a_receiver_is_ready_once() {
     let (sender, mut receiver) = oneshot::channel();
     sender.send(1).unwrap();

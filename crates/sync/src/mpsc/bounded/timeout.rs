@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
+use raddle_leaf::misuse::{Misuse, at_caller};
 use raddle_leaf::wait::Caller;
+use raddle_timer::Handle;
 
 use super::Sender;
 use crate::mpsc::error::SendTimeoutError;
@@ -49,19 +51,24 @@ impl<T> Sender<T> {
         limit: Duration,
     ) -> impl Future<Output = Result<(), SendTimeoutError<T>>> {
         self.tx.used(Some(Caller::here()));
-        raddle_leaf::wait::located(
-            "mpsc::Sender::send_timeout",
-            self.tx.chan().room(),
-            async move {
-                match raddle_timer::timeout(limit, self.reserve()).await {
-                    Ok(Ok(permit)) => {
-                        permit.send(message);
-                        Ok(())
-                    }
-                    Ok(Err(_)) => Err(SendTimeoutError::Closed(message)),
-                    Err(_) => Err(SendTimeoutError::Timeout(message)),
+        let send = async move {
+            let Some(timers) = Handle::try_current() else {
+                return Err(Misuse::new(
+                    "send_timeout needs timers; call it inside a runtime that was built with \
+                     enable_time",
+                ));
+            };
+            Ok(match timers.timeout(limit, self.reserve()).await {
+                Ok(Ok(permit)) => {
+                    permit.send(message);
+                    Ok(())
                 }
-            },
-        )
+                Ok(Err(_)) => Err(SendTimeoutError::Closed(message)),
+                Err(_) => Err(SendTimeoutError::Timeout(message)),
+            })
+        };
+        let (operation, room) = ("mpsc::Sender::send_timeout", self.tx.chan().room());
+        let send = raddle_leaf::wait::located(operation, room, send);
+        at_caller(send, |sent| sent)
     }
 }
