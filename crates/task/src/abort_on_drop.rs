@@ -114,6 +114,7 @@ impl<T> JoinHandle<T> {
 impl<T> Future for AbortOnDropHandle<T> {
     type Output = Result<T, JoinError>;
 
+    #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         match &mut self.handle {
             Some(handle) => Pin::new(handle).poll(cx),

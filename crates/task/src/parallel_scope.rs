@@ -61,6 +61,7 @@ use crate::{ScopedJoinHandle, Spawn, SpawnMeta};
 /// });
 /// # }
 /// ```
+#[track_caller]
 pub fn parallel_scope<'env, R, F, T>(
     runtime: &'env R,
     block_on: impl for<'a> FnOnce(Pin<&'a mut (dyn Future<Output = ()> + 'a)>),
@@ -98,7 +99,8 @@ where
         Some(Ok(output)) => {
             assert!(
                 !was_cancelled,
-                "a task of the scope was cancelled: its runtime has shut down"
+                "a task of the scope was cancelled, since its runtime has shut down; keep the \
+                 runtime until the scope has returned"
             );
             output
         }

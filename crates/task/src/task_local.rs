@@ -340,11 +340,14 @@ impl<T: 'static, F: Future> Future for TaskLocalFuture<T, F> {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
         let mut slot = this.future;
+        assert!(
+            slot.is_some(),
+            "the future of a task-local scope was polled after it had completed; await it once"
+        );
         let polled = this.key.scoped(this.value, || {
-            let future = slot
-                .as_mut()
-                .as_pin_mut()
-                .expect("a TaskLocalFuture was polled after it had completed");
+            let Some(future) = slot.as_mut().as_pin_mut() else {
+                unreachable!("it was there before");
+            };
             let polled = future.poll(cx);
             if polled.is_ready() {
                 slot.set(None);

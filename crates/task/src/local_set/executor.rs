@@ -149,6 +149,7 @@ impl Executor {
     /// # Panics
     ///
     /// Panics if a task has panicked and this shuts the set down.
+    #[track_caller]
     fn check_panic(&self) {
         assert!(
             !self.panicked.get(),
@@ -199,6 +200,7 @@ impl Poller {
     /// # Panics
     ///
     /// Panics if a task has panicked and this shuts the set down.
+    #[track_caller]
     pub(super) fn poll<R>(
         &self,
         waker: &Waker,

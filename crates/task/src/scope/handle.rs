@@ -34,8 +34,10 @@ struct Output<T> {
 enum State<T> {
     Running,
     Completed(T),
-    /// The task was dropped, or the output was taken.
-    Gone,
+    /// The handle has returned the output.
+    Taken,
+    /// The task was dropped before it completed.
+    Dropped,
 }
 
 /// Passes the output of a task to its handle. Dropped before, it tells the handle that there will
@@ -78,7 +80,7 @@ impl<T> OutputSender<T> {
 
 impl<T> Drop for OutputSender<T> {
     fn drop(&mut self) {
-        self.end(State::Gone);
+        self.end(State::Dropped);
     }
 }
 
@@ -92,6 +94,7 @@ impl<T> ScopedJoinHandle<T> {
 impl<T> Future for ScopedJoinHandle<T> {
     type Output = T;
 
+    #[track_caller]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
         let budget = ready!(raddle_leaf::coop::poll_proceed(cx));
         // Wakers are user code: they are cloned and dropped without the lock.
@@ -104,14 +107,20 @@ impl<T> Future for ScopedJoinHandle<T> {
             raddle_leaf::wait::note(cx, "ScopedJoinHandle", None, Resource::Unknown);
             return Poll::Pending;
         }
-        let state = std::mem::replace(&mut output.state, State::Gone);
+        if let State::Dropped = output.state {
+            drop(output);
+            panic!(
+                "the task of the scope has no output: it panicked, or its runtime has shut down, \
+                 or the scope was dropped before the task completed"
+            );
+        }
+        let state = std::mem::replace(&mut output.state, State::Taken);
         drop(output);
         budget.made_progress();
         match state {
             State::Completed(value) => Poll::Ready(value),
             _ => panic!(
-                "the task has no output: its scope was dropped before it completed, or the handle \
-                 was polled again"
+                "the handle of a scoped task was polled after it had completed; await it once"
             ),
         }
     }
