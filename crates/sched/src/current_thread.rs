@@ -126,8 +126,10 @@ impl CurrentThread {
             signal,
             worker: None,
         };
-        call.run(pin!(future), &mut Context::from_waker(&waker))
-            .unwrap_or_else(|| panics::end_block_on())
+        match call.run(pin!(future), &mut Context::from_waker(&waker)) {
+            Some(output) => output,
+            None => panics::end_block_on(),
+        }
     }
 
     /// Begins the shutdown: tasks that are spawned from now on are cancelled at once. So a runtime

@@ -233,7 +233,10 @@ impl Handle {
             let _ = raddle_task::memory::release_unused();
             polled
         });
-        output.unwrap_or_else(|| panics::end_block_on())
+        match output {
+            Some(output) => output,
+            None => panics::end_block_on(),
+        }
     }
 
     /// Calls `f` with the core of the scheduler's worker that the calling thread is running.

@@ -49,6 +49,16 @@ pub fn worker_index() -> Option<usize> {
     Handle::try_current().ok()?.scheduler().current_worker()
 }
 
+/// Panics if the thread drives tasks, so that a scope of a runtime must not block it.
+#[track_caller]
+pub(crate) fn check_may_scope() {
+    assert!(
+        !raddle_sched::is_inside(),
+        "scope was called inside a runtime, where it would block a thread that drives tasks; use \
+         task::scope here, or move the call to spawn_blocking"
+    );
+}
+
 /// Keeps a runtime current on this thread. Dropping the guard restores the former runtime.
 ///
 /// # Panics

@@ -332,6 +332,8 @@ impl Handle {
     where
         F: for<'scope> AsyncFnOnce(&'scope ParallelScope<'scope, 'env>) -> T,
     {
+        // The panic of `block_on` would name the closure.
+        context::check_may_scope();
         raddle_task::parallel_scope(self, |future| self.block_on(future), body)
     }
 

@@ -92,6 +92,7 @@ impl Runtime {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[cfg(feature = "rt-multi-thread")]
+    #[track_caller]
     pub fn new() -> std::io::Result<Self> {
         crate::runtime::Builder::new_multi_thread()
             .enable_all()
@@ -251,6 +252,8 @@ impl Runtime {
     where
         F: for<'scope> AsyncFnOnce(&'scope ParallelScope<'scope, 'env>) -> T,
     {
+        // The panic of `block_on` would name the closure.
+        context::check_may_scope();
         raddle_task::parallel_scope(&self.handle, |future| self.block_on(future), body)
     }
 

@@ -1,6 +1,7 @@
 //! The location of a panic that is the caller's mistake is the line of the call, or of the
 //! `.await` for an async function. If other code polls the future, the text names the call.
 
+mod late;
 mod outside;
 mod sockets;
 

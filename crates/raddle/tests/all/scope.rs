@@ -172,7 +172,7 @@ fn a_parallel_scope_in_async_code_is_a_panic_before_its_body_runs() {
         let message = payload.downcast_ref::<String>().map(String::as_str);
         let message = message.or(payload.downcast_ref::<&str>().copied()).unwrap();
         assert!(
-            message.contains("block_on was called inside a runtime"),
+            message.contains("scope was called inside a runtime"),
             "{message}"
         );
     }

@@ -50,7 +50,7 @@ impl Waits {
     fn has_ended(self, result: &thread::Result<io::Result<()>>) -> bool {
         match (self, result) {
             (Self::Sleep, Err(payload)) => payload
-                .downcast_ref::<&str>()
+                .downcast_ref::<String>()
                 .is_some_and(|message| message.contains("the timers have shut down")),
             (Self::Accept | Self::Receive, Ok(Err(error))) => {
                 raddle::runtime::is_rt_shutdown_err(error)

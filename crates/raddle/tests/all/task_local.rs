@@ -154,7 +154,7 @@ fn the_value_outlives_the_future() {
     let message = panic_message(|| poll(future));
     assert_eq!(
         message,
-        "a TaskLocalFuture was polled after it had completed"
+        "the future of a task-local scope was polled after it had completed; await it once"
     );
 }
 
