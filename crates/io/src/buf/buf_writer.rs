@@ -9,7 +9,7 @@ use pin_project_lite::pin_project;
 
 use super::DEFAULT_CAPACITY;
 use super::seek::SeekState;
-use crate::ext::write_zero;
+use crate::ext::{checked, write_zero};
 use crate::{AsyncBufRead, AsyncRead, AsyncSeek, AsyncWrite, ReadBuf};
 
 pin_project! {
@@ -118,7 +118,7 @@ impl<W: AsyncWrite> BufWriter<W> {
                     result = Err(write_zero());
                     break;
                 }
-                Ok(n) => *this.written += n,
+                Ok(n) => *this.written += checked::<W>(n, this.buf.len() - *this.written),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => {
                     result = Err(error);

@@ -14,11 +14,15 @@ impl<T: futures_io::AsyncRead> AsyncRead for Compat<T> {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let n = ready!(
-            self.project()
-                .inner
-                .poll_read(cx, buf.initialize_unfilled())
-        )?;
+        let room = buf.initialize_unfilled();
+        let n = ready!(self.project().inner.poll_read(cx, room))?;
+        assert!(
+            n <= room.len(),
+            "a reader, {}, returned that it read {n} bytes into {}; let its poll_read return at \
+             most the length of its buffer",
+            std::any::type_name::<T>(),
+            room.len()
+        );
         buf.advance(n);
         Poll::Ready(Ok(()))
     }

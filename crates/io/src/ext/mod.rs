@@ -41,7 +41,7 @@ pub use read_ext::AsyncReadExt;
 pub use seek_ext::AsyncSeekExt;
 pub use split::Split;
 pub use take::Take;
-pub(crate) use write_all::write_zero;
+pub(crate) use write_all::{checked, write_zero};
 pub use write_ext::AsyncWriteExt;
 
 /// [`poll_located`], at the line that polls the future if the operation is misused.

@@ -49,7 +49,7 @@ impl<W: AsyncWrite + Unpin + ?Sized> Future for WriteAll<'_, W> {
             while !this.buf.is_empty() {
                 match ready!(Pin::new(&mut **this.writer).poll_write(cx, this.buf)) {
                     Ok(0) => return Poll::Ready(Err(write_zero())),
-                    Ok(n) => *this.buf = &this.buf[n..],
+                    Ok(n) => *this.buf = &this.buf[checked::<W>(n, this.buf.len())..],
                     Err(error) if error.kind() == ErrorKind::Interrupted => {}
                     Err(error) => return Poll::Ready(Err(error)),
                 }
@@ -57,6 +57,28 @@ impl<W: AsyncWrite + Unpin + ?Sized> Future for WriteAll<'_, W> {
             Poll::Ready(Ok(()))
         })
     }
+}
+
+/// Returns `written`, the number that a writer has returned after it was given `given` bytes.
+///
+/// # Panics
+///
+/// Panics if the number is too large.
+#[inline]
+pub(crate) fn checked<W: ?Sized>(written: usize, given: usize) -> usize {
+    match written <= given {
+        true => written,
+        false => too_many::<W>(written, given),
+    }
+}
+
+#[cold]
+fn too_many<W: ?Sized>(written: usize, given: usize) -> ! {
+    panic!(
+        "a writer, {}, returned that it wrote {written} of {given} bytes; let its poll_write \
+         return at most the length of its buffer",
+        std::any::type_name::<W>()
+    )
 }
 
 /// The error of a writer that accepts no more bytes.

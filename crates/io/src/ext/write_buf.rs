@@ -9,6 +9,7 @@ use pin_project_lite::pin_project;
 use raddle_leaf::wait::Caller;
 
 use super::poll_io;
+use super::write_all::checked;
 use crate::AsyncWrite;
 
 /// Chunks of a buffer written at once.
@@ -60,13 +61,18 @@ pub(super) fn poll_write_from<W: AsyncWrite + ?Sized>(
     cx: &mut Context<'_>,
     buf: &mut impl Buf,
 ) -> Poll<io::Result<usize>> {
-    let n = if writer.is_write_vectored() {
+    let (n, given) = if writer.is_write_vectored() {
         let mut chunks = [IoSlice::new(&[]); MAX_CHUNKS];
         let used = buf.chunks_vectored(&mut chunks);
-        ready!(writer.poll_write_vectored(cx, &chunks[..used]))?
+        let chunks = &chunks[..used];
+        let n = ready!(writer.poll_write_vectored(cx, chunks))?;
+        // `saturating_add`: the lengths of many slices may overflow.
+        let add = |total: usize, chunk: &IoSlice<'_>| total.saturating_add(chunk.len());
+        (n, chunks.iter().fold(0, add))
     } else {
-        ready!(writer.poll_write(cx, buf.chunk()))?
+        let chunk = buf.chunk();
+        (ready!(writer.poll_write(cx, chunk))?, chunk.len())
     };
-    buf.advance(n);
+    buf.advance(checked::<W>(n, given));
     Poll::Ready(Ok(n))
 }

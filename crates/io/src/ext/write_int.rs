@@ -8,7 +8,7 @@ use pin_project_lite::pin_project;
 use raddle_leaf::wait::Caller;
 
 use super::poll_io;
-use super::write_all::write_zero;
+use super::write_all::{checked, write_zero};
 use crate::AsyncWrite;
 
 pin_project! {
@@ -50,7 +50,7 @@ impl<W: AsyncWrite + Unpin + ?Sized, const N: usize> Future for WriteInt<'_, W, 
                 let rest = &this.bytes[*this.written..];
                 match ready!(Pin::new(&mut **this.writer).poll_write(cx, rest)) {
                     Ok(0) => return Poll::Ready(Err(write_zero())),
-                    Ok(n) => *this.written += n,
+                    Ok(n) => *this.written += checked::<W>(n, N - *this.written),
                     Err(error) if error.kind() == ErrorKind::Interrupted => {}
                     Err(error) => return Poll::Ready(Err(error)),
                 }

@@ -64,6 +64,9 @@ pub trait AsyncWrite {
     /// `Ready(Ok(0))` for a `buf` that is not empty means that the sink takes no more bytes, now or
     /// later. `Pending` means that nothing was written.
     ///
+    /// The number is at most the length of `buf`. The functions of this crate that use it, such as
+    /// `copy` and `write_all`, panic if it is larger.
+    ///
     /// # Errors
     ///
     /// Returns the errors of the sink; nothing was written in that case.

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, ready};
 
 use raddle_leaf::misuse::io_at_caller;
 
-use crate::ext::write_zero;
+use crate::ext::{checked, write_zero};
 use crate::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// The number of bytes that are moved at once.
@@ -280,7 +280,7 @@ impl CopyBuffer {
         let error = match ready!(writer.poll_write(cx, &self.bytes[self.pos..self.end])) {
             Ok(0) => write_zero(),
             Ok(n) => {
-                self.pos += n;
+                self.pos += checked::<W>(n, self.unwritten());
                 self.copied += n as u64;
                 self.need_flush = true;
                 return Poll::Ready(Ok(()));

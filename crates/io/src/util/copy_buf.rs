@@ -7,7 +7,7 @@ use std::task::{Context, Poll, ready};
 
 use raddle_leaf::misuse::io_at_caller;
 
-use crate::ext::write_zero;
+use crate::ext::{checked, write_zero};
 use crate::{AsyncBufRead, AsyncWrite};
 
 /// Copies all bytes of `reader` to `writer`, directly from the reader's own buffer, flushes it, and
@@ -128,7 +128,7 @@ impl CopyBuf {
             return Poll::Ready(Ok(None));
         }
         let written = match ready!(writer.as_mut().poll_write(cx, available)) {
-            Ok(written) => written,
+            Ok(written) => checked::<W>(written, available.len()),
             Err(error) => return Poll::Ready(unless_interrupted(error)),
         };
         if written == 0 {

@@ -148,3 +148,23 @@ fn a_second_seek_waits_for_the_first() {
     let seek = Pin::new(&mut stream).poll_seek(&mut cx, SeekFrom::Start(2));
     assert_eq!(seek.map(Result::unwrap), Poll::Ready(2));
 }
+
+/// Returns from a read more than the buffer has room for.
+struct ReadsTooMuch;
+
+impl futures_util::AsyncRead for ReadsTooMuch {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        _cx: &mut Context<'_>,
+        buf: &mut [u8],
+    ) -> Poll<std::io::Result<usize>> {
+        Poll::Ready(Ok(buf.len() + 1))
+    }
+}
+
+#[test]
+#[should_panic(expected = "ReadsTooMuch, returned that it read 4 bytes into 3; ")]
+fn a_reader_that_returns_more_than_there_is_room_panics_and_is_named() {
+    let mut reader = FuturesAsyncReadCompatExt::compat(ReadsTooMuch);
+    let _ = block_on(raddle_io::AsyncReadExt::read(&mut reader, &mut [0; 3]));
+}

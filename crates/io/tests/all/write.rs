@@ -1,9 +1,14 @@
 //! `AsyncWriteExt`.
 
-use std::io::{Cursor, ErrorKind, IoSlice};
+use std::io::{self, Cursor, ErrorKind, IoSlice};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::task::{Context, Poll};
 
 use bytes::{Buf, Bytes};
-use raddle_io::{AsyncWrite, AsyncWriteExt};
+use raddle_io::{
+    AsyncRead, AsyncWrite, AsyncWriteExt, BufWriter, ReadBuf, copy, copy_bidirectional, copy_buf,
+};
 use raddle_testing::poll_once;
 
 use crate::common::{Script, block_on};
@@ -169,4 +174,106 @@ fn references_and_boxes_of_writers_keep_vectored_writes() {
         assert_eq!(pointer.write_vectored(&slices).await.unwrap(), 4);
     });
     assert_eq!(stream.lengths, [4, 4]);
+}
+
+/// Has some bytes to read, and returns from each write more than it was given.
+#[derive(Default)]
+struct WritesTooMuch {
+    input: &'static [u8],
+    is_vectored: bool,
+}
+
+impl AsyncRead for WritesTooMuch {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.input).poll_read(cx, buf)
+    }
+}
+
+impl AsyncWrite for WritesTooMuch {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        _cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Poll::Ready(Ok(buf.len() + 5))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        _cx: &mut Context<'_>,
+        bufs: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Poll::Ready(Ok(bufs.iter().map(|buf| buf.len()).sum::<usize>() + 5))
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.is_vectored
+    }
+}
+
+#[test]
+fn a_writer_that_returns_more_than_it_was_given_panics_and_is_named() {
+    let writer = WritesTooMuch::default;
+    let abc = || Bytes::from("abc");
+    let cases: [(&str, &dyn Fn()); 9] = [
+        ("write_all", &|| {
+            drop(block_on(writer().write_all(b"abc")));
+        }),
+        ("write_all_buf", &|| {
+            drop(block_on(writer().write_all_buf(&mut abc())));
+        }),
+        ("write_buf", &|| {
+            // The writer was given only the first chunk.
+            drop(block_on(writer().write_buf(&mut abc().chain(&[0; 9][..]))));
+        }),
+        ("write_buf, vectored", &|| {
+            let mut vectored = WritesTooMuch {
+                is_vectored: true,
+                ..writer()
+            };
+            drop(block_on(vectored.write_buf(&mut abc())));
+        }),
+        ("write_u16", &|| drop(block_on(writer().write_u16(7)))),
+        ("copy", &|| {
+            drop(block_on(copy(&mut &b"abc"[..], &mut writer())));
+        }),
+        ("copy_buf", &|| {
+            drop(block_on(copy_buf(&mut &b"abc"[..], &mut writer())));
+        }),
+        ("copy_bidirectional", &|| {
+            let mut a = WritesTooMuch {
+                input: b"abc",
+                ..writer()
+            };
+            drop(block_on(copy_bidirectional(&mut a, &mut writer())));
+        }),
+        ("BufWriter::flush", &|| {
+            let mut buffered = BufWriter::new(writer());
+            block_on(buffered.write_all(b"abc")).unwrap();
+            drop(block_on(buffered.flush()));
+        }),
+    ];
+    for (name, run) in cases {
+        let payload = catch_unwind(AssertUnwindSafe(run)).expect_err(name);
+        let message = payload.downcast_ref::<String>().unwrap();
+        let count = if name == "write_u16" {
+            "7 of 2"
+        } else {
+            "8 of 3"
+        };
+        let text = format!("WritesTooMuch, returned that it wrote {count} bytes; ");
+        assert!(message.contains(&text), "{name}: {message}");
+    }
 }
