@@ -57,7 +57,7 @@ pub use self::sender::{Sender, WeakSender};
 ///
 /// # Panics
 ///
-/// Panics if `capacity` is 0 or more than half of `usize::MAX`.
+/// Panics if `capacity` is 0, or if so many slots would exceed `isize::MAX` bytes.
 ///
 /// # Examples
 ///

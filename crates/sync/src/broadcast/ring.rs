@@ -1,5 +1,7 @@
 //! The ring of slots that have the values.
 
+use std::alloc::Layout;
+
 use raddle_primitives::sync::Mutex;
 
 /// A ring whose number of slots is a power of two. The value at position `p`, the `p`th that was
@@ -35,10 +37,11 @@ impl<T> Ring<T> {
             capacity > 0,
             "the capacity of a broadcast channel is zero; use at least 1"
         );
-        assert!(
-            capacity <= usize::MAX >> 1,
-            "the capacity of a broadcast channel exceeds usize::MAX / 2; use less"
-        );
+        let count = capacity.checked_next_power_of_two();
+        let count = count.filter(|count| Layout::array::<Mutex<ValueSlot<T>>>(*count).is_ok());
+        let Some(count) = count else {
+            panic!("a broadcast channel cannot have {capacity} slots in memory; use less");
+        };
         let slot = || {
             // UNRANKED: the value is cloned under it, which is the user's code.
             Mutex::new(ValueSlot {
@@ -48,9 +51,7 @@ impl<T> Ring<T> {
             })
         };
         Self {
-            slots: std::iter::repeat_with(slot)
-                .take(capacity.next_power_of_two())
-                .collect(),
+            slots: std::iter::repeat_with(slot).take(count).collect(),
         }
     }
 

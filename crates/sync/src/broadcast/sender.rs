@@ -48,7 +48,7 @@ impl<T> Sender<T> {
     ///
     /// # Panics
     ///
-    /// Panics if `capacity` is 0 or more than half of `usize::MAX`.
+    /// Panics if `capacity` is 0, or if so many slots would exceed `isize::MAX` bytes.
     ///
     /// # Examples
     ///
