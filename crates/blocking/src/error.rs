@@ -69,7 +69,8 @@ impl<J> fmt::Display for SubmitError<J> {
             Reason::ShutDown => f.write_str("the blocking pool has been shut down"),
             Reason::NoThread(error) => write!(
                 f,
-                "no thread could be started for blocking work; raise the limit of threads: {error}"
+                "no thread could be started for blocking work: {error}; raise the limit of \
+                 threads, or ask for a smaller stack"
             ),
         }
     }

@@ -54,7 +54,10 @@ fn a_job_is_returned_if_no_thread_can_be_started() {
         .unwrap_err();
     assert!(refused.is_no_thread());
     assert!(!refused.is_shutdown());
-    assert!(refused.to_string().contains("no thread could be started"));
+    let text = refused.to_string();
+    assert!(text.contains("no thread could be started"), "{text}");
+    assert!(text.contains("raise the limit of threads"), "{text}");
+    assert!(text.contains("smaller stack"), "{text}");
     assert_eq!(attempts.load(Ordering::Relaxed), 1);
     assert_eq!(pool.handle().threads(), 0);
     assert_eq!(pool.handle().queued(), 0);

@@ -154,8 +154,8 @@ impl Pool {
                 io::Error::new(
                     error.kind(),
                     format!(
-                        "the system refused a worker thread: {error}; ask for fewer workers, or \
-                         for a smaller stack"
+                        "the system refused a worker thread: {error}; raise the limit of \
+                         threads, or ask for fewer workers or a smaller stack"
                     ),
                 )
             })

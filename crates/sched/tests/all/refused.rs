@@ -43,7 +43,8 @@ fn a_thread_that_the_system_refuses_is_an_error() {
     .unwrap_err();
     let message = error.to_string();
     assert!(message.starts_with("the system refused a worker thread: "));
-    assert!(message.ends_with("; ask for fewer workers, or for a smaller stack"));
+    let advice = "; raise the limit of threads, or ask for fewer workers or a smaller stack";
+    assert!(message.ends_with(advice), "{message}");
 }
 
 /// The third thread cannot start, because its name function panics. The first two are joined.
