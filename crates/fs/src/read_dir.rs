@@ -181,12 +181,17 @@ impl ReadDir {
 /// ```
 pub struct DirEntry {
     std: Arc<fs::DirEntry>,
+    /// `None` after an error. Most systems return it with the name.
+    file_type: Option<FileType>,
 }
 
 impl DirEntry {
+    /// Makes the entry; this may block.
     fn new(std: fs::DirEntry) -> Self {
-        let std = Arc::new(std);
-        Self { std }
+        Self {
+            file_type: std.file_type().ok(),
+            std: Arc::new(std),
+        }
     }
 
     /// Returns the path of the entry: the path that was given to [`read_dir`], joined with the
@@ -219,6 +224,9 @@ impl DirEntry {
 
     /// Returns the type of the entry. Does not follow symbolic links.
     ///
+    /// The type was read with the entry. Only if that failed, the call asks the system, and needs a
+    /// runtime.
+    ///
     /// # Errors
     ///
     /// Returns the same errors as [`std::fs::DirEntry::file_type`].
@@ -229,6 +237,9 @@ impl DirEntry {
     #[track_caller]
     pub fn file_type(&self) -> impl Future<Output = io::Result<FileType>> {
         io_at_caller(async move {
+            if let Some(file_type) = self.file_type {
+                return Ok(file_type);
+            }
             let std = Arc::clone(&self.std);
             offload::run(move || std.file_type()).await
         })

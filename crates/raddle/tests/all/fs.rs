@@ -146,6 +146,23 @@ fn each_entry_is_given_once() {
     });
 }
 
+/// The type was read with the entry, as on Tokio.
+#[test]
+fn the_type_of_an_entry_needs_no_runtime() {
+    let root = tempfile::tempdir().unwrap();
+    std::fs::create_dir(root.path().join("folder")).unwrap();
+    each_flavor(|runtime| {
+        let entry = runtime.block_on(async {
+            let mut entries = fs::read_dir(root.path()).await.unwrap();
+            entries.next_entry().await.unwrap().unwrap()
+        });
+        let Poll::Ready(file_type) = poll_once(entry.file_type()) else {
+            panic!("the type is not known yet");
+        };
+        assert!(file_type.unwrap().is_dir());
+    });
+}
+
 #[test]
 fn a_directory_continues_after_a_read_that_a_shutdown_cancelled() {
     let root = tempfile::tempdir().unwrap();
