@@ -27,7 +27,18 @@ impl<T> AsyncFdRegisterError<T> {
 
 impl<T> fmt::Display for AsyncFdRegisterError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.cause.fmt(f)
+        self.cause.fmt(f)?;
+        match self.cause.kind() {
+            io::ErrorKind::AlreadyExists => f.write_str(
+                "; the descriptor is registered already, share that AsyncFd or register a \
+                 duplicate of the descriptor",
+            ),
+            io::ErrorKind::PermissionDenied => f.write_str(
+                "; the system cannot wait for this kind of descriptor, read and write a file or a \
+                 directory on a thread for blocking work",
+            ),
+            _ => Ok(()),
+        }
     }
 }
 

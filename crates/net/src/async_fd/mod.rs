@@ -62,9 +62,15 @@ impl<T: AsRawFd> AsyncFd<T> {
     ///
     /// # Errors
     ///
-    /// Returns an error if the system cannot wait for the descriptor (epoll cannot wait for files
-    /// and directories), if the reactor has shut down, or if the system has no memory for the
-    /// registration.
+    /// Returns an error of the system as it is:
+    ///
+    /// - On Linux, of the kind `AlreadyExists` (`EEXIST`) if the descriptor is registered already.
+    ///   Share one `AsyncFd`, for instance in an `Arc`, or register a duplicate of the descriptor.
+    /// - On Linux, of the kind `PermissionDenied` (`EPERM`) for a file or a directory, since epoll
+    ///   cannot wait for them. Read and write them on a thread for blocking work.
+    /// - If the system has no memory for the registration.
+    ///
+    /// Also returns an error if the reactor has shut down.
     ///
     /// # Panics
     ///

@@ -349,11 +349,30 @@ fn a_descriptor_that_cannot_be_registered_is_returned() {
     let number = file.as_raw_fd();
     let error = AsyncFd::try_new(file).unwrap_err();
     assert!(std::error::Error::source(&error).is_some());
+    let text = error.to_string();
+    assert!(text.ends_with("on a thread for blocking work"), "{text}");
     let (file, cause) = error.into_parts();
     assert_eq!(file.as_raw_fd(), number);
     assert_eq!(cause.raw_os_error(), Some(libc::EPERM));
     assert!(AsyncFd::new(file).is_err());
     assert_eq!(driver.handle.registered_count(), 0);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_descriptor_that_is_registered_twice_is_refused_with_advice() {
+    let driver = Driver::start();
+    let _current = driver.handle.enter();
+    let (near, _far) = pair();
+    let error = AsyncFd::try_new(near.as_raw_fd()).unwrap_err();
+    let text = error.to_string();
+    assert!(
+        text.contains("share that AsyncFd or register a duplicate"),
+        "{text}"
+    );
+    let cause = io::Error::from(error);
+    assert_eq!(cause.kind(), ErrorKind::AlreadyExists);
+    assert_eq!(cause.raw_os_error(), Some(libc::EEXIST));
 }
 
 #[test]
