@@ -16,7 +16,7 @@ pub(crate) fn no_reactor() -> Misuse {
         false => {
             "no reactor on this thread, which is outside a runtime; call this inside \
              `rt.block_on(async { ... })` or after `let _guard = rt.enter()`, where rt is built \
-             with enable_io"
+             with enable_io; without a runtime, enter a raddle_reactor::Handle"
         }
     })
 }

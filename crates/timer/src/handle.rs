@@ -341,7 +341,8 @@ fn no_timers() -> ! {
     // The arguments of block_on are evaluated before it enters the runtime.
     panic!(
         "no timers on this thread, which is outside a runtime; create the timer inside \
-         `rt.block_on(async {{ sleep(duration).await }})` or after `let _guard = rt.enter()`"
+         `rt.block_on(async {{ sleep(duration).await }})` or after `let _guard = rt.enter()`; \
+         without a runtime, enter a raddle_timer::Handle"
     )
 }
 

@@ -35,7 +35,8 @@ fn creating_a_timer_without_timers_panics_and_names_the_remedy() {
         assert!(Handle::try_current().is_none());
     };
     let outside = "no timers on this thread, which is outside a runtime; create the timer inside \
-        `rt.block_on(async { sleep(duration).await })` or after `let _guard = rt.enter()`";
+        `rt.block_on(async { sleep(duration).await })` or after `let _guard = rt.enter()`; \
+        without a runtime, enter a raddle_timer::Handle";
     all_say(outside);
     {
         let timers = TestTimers::paused();

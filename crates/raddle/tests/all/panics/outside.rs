@@ -13,7 +13,7 @@ const NO_RUNTIME: &str = "no runtime on this thread; call this";
 /// The arguments of `block_on` are evaluated outside of the runtime.
 const NO_RUNTIME_FOR_TIMER: &str = "no timers on this thread, which is outside a runtime; create \
     the timer inside `rt.block_on(async { sleep(duration).await })` or after \
-    `let _guard = rt.enter()`";
+    `let _guard = rt.enter()`; without a runtime, enter a raddle_timer::Handle";
 
 /// Functions that need timers when they are called.
 const TIMERS: &[Case] = &[

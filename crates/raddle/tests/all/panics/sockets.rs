@@ -271,7 +271,7 @@ fn the_text_says_what_is_missing() {
     };
     let outside = "no reactor on this thread, which is outside a runtime; call this inside \
                    `rt.block_on(async { ... })` or after `let _guard = rt.enter()`, where rt is \
-                   built with enable_io";
+                   built with enable_io; without a runtime, enter a raddle_reactor::Handle";
     each(CASES, outside);
     each(LATER, outside);
     let bare = Builder::new_current_thread().build().unwrap();
