@@ -54,7 +54,8 @@ pub type StartHandoff = Arc<dyn Fn(Handoff) + Send + Sync>;
 /// ```
 #[derive(Clone)]
 pub struct Config {
-    /// The number of workers of a pool. The current-thread scheduler has one.
+    /// The number of workers of a pool, from 1 to [`MAX_WORKERS`](Self::MAX_WORKERS). The
+    /// current-thread scheduler has one.
     pub workers: usize,
     /// Which worker of a pool runs a task. The current-thread scheduler ignores it.
     pub policy: Policy,
@@ -81,10 +82,10 @@ pub struct Config {
     /// Whether the tasks behind a poll that does not return go to other workers: to parked ones, or
     /// else to spare ones. One thread of the process checks for such polls while workers run.
     pub has_monitor: bool,
-    /// The highest number of spare workers. While tasks or events wait behind long polls and no
-    /// worker is parked, spare workers run what waits. [`handoff`](Self::handoff) starts their
-    /// threads; without one there are no spare workers. [`Policy::Sharded`] and the current-thread
-    /// scheduler cannot have any.
+    /// The highest number of spare workers, up to [`MAX_WORKERS`](Self::MAX_WORKERS). While tasks or
+    /// events wait behind long polls and no worker is parked, spare workers run what waits.
+    /// [`handoff`](Self::handoff) starts their threads; without one there are no spare workers.
+    /// [`Policy::Sharded`] and the current-thread scheduler cannot have any.
     pub max_spare_workers: usize,
     /// Wraps the whole loop of each worker, on the worker's thread.
     pub around_worker: Option<AroundWorker>,
@@ -154,6 +155,9 @@ impl Default for Config {
 }
 
 impl Config {
+    /// The highest number of workers of a pool, and of its spare workers.
+    pub const MAX_WORKERS: usize = MAX_WORKERS;
+
     /// Whether each task remembers where it was spawned.
     pub(crate) fn needs_locations(&self) -> bool {
         let observer = self.observer.as_ref();
@@ -181,14 +185,24 @@ impl Config {
     /// Panics if a setting is invalid.
     #[track_caller]
     pub(crate) fn check(&self) {
-        assert!(self.workers > 0, "a scheduler needs at least one worker");
         assert!(
-            self.workers <= MAX_WORKERS,
-            "a scheduler has at most {MAX_WORKERS} workers"
+            (1..=MAX_WORKERS).contains(&self.workers),
+            "a scheduler cannot have {} workers; set Config::workers from 1 to {MAX_WORKERS}",
+            self.workers
         );
         assert!(
-            self.global_queue_interval > 0 && self.event_interval != Some(0),
-            "an interval must be greater than zero"
+            self.max_spare_workers <= MAX_WORKERS,
+            "a scheduler cannot have {} spare workers; set Config::max_spare_workers to \
+             {MAX_WORKERS} or less",
+            self.max_spare_workers
+        );
+        assert!(
+            self.global_queue_interval > 0,
+            "an interval cannot be zero; set Config::global_queue_interval to 1 or more"
+        );
+        assert!(
+            self.event_interval != Some(0),
+            "an interval cannot be zero; set Config::event_interval to None, or to 1 or more"
         );
     }
 }

@@ -81,6 +81,7 @@ impl CurrentThread {
             workers: 1,
             // One shard, whose tasks may run on any thread.
             policy: Policy::Sharded,
+            max_spare_workers: 0,
             ..config
         };
         let (handle, mut workers) = pool::build(config, driver, DrivenBy::BlockOn);

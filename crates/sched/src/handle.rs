@@ -333,5 +333,5 @@ pub(crate) fn no_runtime() -> ! {
 #[cold]
 #[track_caller]
 pub(crate) fn no_worker(index: usize, workers: usize) -> ! {
-    panic!("there is no worker {index}: the scheduler has {workers}")
+    panic!("there is no worker {index}; pass a number below {workers}, the number of workers")
 }

@@ -57,8 +57,9 @@ impl Pool {
     ///
     /// # Panics
     ///
-    /// Panics if the number of workers or an interval is zero, or if the number of drivers does not
-    /// fit the policy.
+    /// Panics if the number of workers or an interval is zero, if the number of workers or of spare
+    /// workers is more than [`Config::MAX_WORKERS`], or if the number of drivers does not fit the
+    /// policy.
     #[track_caller]
     pub fn start(
         config: Config,

@@ -16,6 +16,8 @@ use crate::runtime::{HistogramConfiguration, Policy, RngSeed, RuntimeFlavor, Unh
 type Hook = Arc<dyn Fn() + Send + Sync>;
 type ThreadName = Arc<dyn Fn() -> String + Send + Sync>;
 
+const MAX_WORKERS: usize = raddle_sched::Config::MAX_WORKERS;
+
 /// Builds a [`Runtime`](crate::runtime::Runtime).
 ///
 /// ```
@@ -91,7 +93,7 @@ impl Builder {
     ///
     /// # Panics
     ///
-    /// Panics if `count` is zero.
+    /// Panics if `count` is zero or more than 65535.
     ///
     /// # Examples
     ///
@@ -107,6 +109,10 @@ impl Builder {
         assert!(
             count > 0,
             "a runtime needs at least one worker; set worker_threads to 1 or more"
+        );
+        assert!(
+            count <= MAX_WORKERS,
+            "a runtime cannot have {count} workers; set worker_threads to {MAX_WORKERS} or less"
         );
         self.worker_threads = Some(count);
         self
@@ -328,7 +334,17 @@ impl Builder {
     /// # drop(blocked);
     /// # Ok::<(), std::io::Error>(())
     /// ```
+    ///
+    /// # Panics
+    ///
+    /// Panics if `count` is more than 65535.
+    #[track_caller]
     pub fn max_spare_workers(&mut self, count: usize) -> &mut Self {
+        assert!(
+            count <= MAX_WORKERS,
+            "a runtime cannot have {count} spare workers; set max_spare_workers to {MAX_WORKERS} \
+             or less"
+        );
         self.scheduler.max_spare_workers = count;
         self
     }

@@ -57,7 +57,7 @@ impl RuntimeMetrics {
         let workers = scheduler.workers();
         assert!(
             worker < workers,
-            "there is no worker {worker}: the runtime has {workers}"
+            "there is no worker {worker}; pass a number below {workers}, the number of workers"
         );
         scheduler
     }

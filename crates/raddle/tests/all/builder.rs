@@ -379,11 +379,18 @@ fn the_environment_sets_the_default_number_of_workers() {
         let errors = String::from_utf8_lossy(&five.stderr);
         assert!(five.status.success(), "{errors}");
     }
-    for bad in [(ours, "0"), (ours, "many"), (tokio, "many")] {
+    for bad in [
+        (ours, "0"),
+        (ours, "99999999"),
+        (ours, "many"),
+        (tokio, "many"),
+    ] {
         let output = run(&[bad]);
         assert!(!output.status.success());
         let text = String::from_utf8_lossy(&output.stderr);
-        assert!(text.contains("set it to 1 or more"), "{text}");
+        let (variable, value) = bad;
+        let advice = format!("{variable} is {value:?}; set it to a number from 1 to 65535");
+        assert!(text.contains(&advice), "{text}");
     }
 }
 

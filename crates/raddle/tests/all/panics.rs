@@ -176,6 +176,12 @@ fn runtimes() {
         ("Builder::worker_threads", || {
             Builder::new_multi_thread().worker_threads(0);
         }),
+        ("Builder::worker_threads", || {
+            Builder::new_multi_thread().worker_threads(usize::MAX);
+        }),
+        ("Builder::max_spare_workers", || {
+            Builder::new_multi_thread().max_spare_workers(usize::MAX);
+        }),
         ("Builder::max_blocking_threads", || {
             Builder::new_multi_thread().max_blocking_threads(0);
         }),

@@ -218,7 +218,10 @@ fn spawn_local_without_a_local_context_panics_and_names_the_remedy() {
 fn spawn_on_refuses_other_policies_and_unknown_workers() {
     let runtime = sharded();
     let refused = panic_message(|| drop(runtime.handle().spawn_on(3, || async {})));
-    assert_eq!(refused, "there is no worker 3: the scheduler has 3");
+    assert_eq!(
+        refused,
+        "there is no worker 3; pass a number below 3, the number of workers"
+    );
     for mut builder in [
         with_policy(Policy::WorkStealing),
         with_policy(Policy::Shared),

@@ -134,7 +134,7 @@ fn shutdown_drops_each_queued_task_once() {
 }
 
 #[test]
-#[should_panic(expected = "an interval must be greater than zero")]
+#[should_panic(expected = "set Config::event_interval to None, or to 1 or more")]
 fn an_interval_of_zero_is_refused() {
     let config = Config {
         event_interval: Some(0),

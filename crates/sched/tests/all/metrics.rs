@@ -566,7 +566,7 @@ fn metrics_of_missing_workers_and_buckets_panic() {
         let metrics = handle.metrics();
         assert_eq!(
             message_of(|| _ = metrics.worker(2)),
-            "there is no worker 2: the scheduler has 2"
+            "there is no worker 2; pass a number below 2, the number of workers"
         );
         let times = metrics.poll_times(0).expect("polls are timed");
         assert_eq!(

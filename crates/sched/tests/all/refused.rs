@@ -10,18 +10,35 @@ use raddle_sched::{Config, Pool};
 fn a_pool_without_workers_is_refused() {
     for policy in POLICIES {
         let message = message_of(|| drop(Pool::start(config_of(policy, 0), None)));
-        assert_eq!(message, "a scheduler needs at least one worker");
+        assert_eq!(
+            message,
+            "a scheduler cannot have 0 workers; set Config::workers from 1 to 65535"
+        );
     }
 }
 
 #[test]
-#[should_panic(expected = "a scheduler has at most 65535 workers")]
+#[should_panic(expected = "set Config::workers from 1 to 65535")]
 fn too_many_workers_are_refused() {
     drop(Pool::start(config(65_536), None));
 }
 
 #[test]
-#[should_panic(expected = "an interval must be greater than zero")]
+fn too_many_spare_workers_are_refused() {
+    for max_spare_workers in [65_536, usize::MAX - 1, usize::MAX] {
+        let config = Config {
+            max_spare_workers,
+            handoff: Some(Arc::new(drop)),
+            ..config(1)
+        };
+        let message = message_of(|| drop(Pool::start(config, None)));
+        let advice = "set Config::max_spare_workers to 65535 or less";
+        assert!(message.contains(advice), "{message}");
+    }
+}
+
+#[test]
+#[should_panic(expected = "set Config::global_queue_interval to 1 or more")]
 fn an_interval_of_zero_is_refused() {
     let config = Config {
         global_queue_interval: 0,

@@ -406,7 +406,10 @@ fn functions_that_need_a_sharded_pool_panic_and_name_the_remedy() {
     }
     let pool = sharded(2);
     let message = message_of(|| drop(pool.handle().spawn_on(2, || async {})));
-    assert_eq!(message, "there is no worker 2: the scheduler has 2");
+    assert_eq!(
+        message,
+        "there is no worker 2; pass a number below 2, the number of workers"
+    );
     let _guard = pool.handle().enter();
     let message = message_of(|| drop(spawn_local(async {})));
     assert!(

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use raddle_primitives::random::Random;
 use raddle_sched::Pool;
 
-use super::{Builder, ThreadName};
+use super::{Builder, MAX_WORKERS, ThreadName};
 use crate::runtime::blocking::{self, BlockingJob, HandoffJob};
 use crate::runtime::context::{self, OwnThread};
 use crate::runtime::driver::RuntimeDriver;
@@ -30,7 +30,7 @@ impl Builder {
     /// # Panics
     ///
     /// Panics if an environment variable of [`worker_threads`](Self::worker_threads) is used and is
-    /// not a positive number, and in the case that [`start_paused`](Self::start_paused) describes.
+    /// not a number from 1 to 65535, and in the case that [`start_paused`](Self::start_paused) describes.
     ///
     /// # Examples
     ///
@@ -331,11 +331,11 @@ fn default_workers() -> usize {
     for variable in WORKERS_VARIABLES {
         match std::env::var(variable) {
             Ok(text) => match text.parse() {
-                Ok(count) if count > 0 => return count,
-                _ => panic!("{variable} is {text:?}; set it to 1 or more"),
+                Ok(count) if (1..=MAX_WORKERS).contains(&count) => return count,
+                _ => panic!("{variable} is {text:?}; set it to a number from 1 to {MAX_WORKERS}"),
             },
             Err(std::env::VarError::NotPresent) => {}
-            Err(error) => panic!("{variable}: {error}; set it to 1 or more"),
+            Err(error) => panic!("{variable}: {error}; set it to a number from 1 to {MAX_WORKERS}"),
         }
     }
     raddle_primitives::thread::available_parallelism()

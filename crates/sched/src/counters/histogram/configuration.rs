@@ -8,6 +8,8 @@ use super::nanos;
 
 /// The maximum number of buckets for each power of two, as a power of two.
 const MAX_PRECISION: u32 = 10;
+/// The maximum number of buckets of one width. Each worker allocates them.
+const MAX_BUCKETS: usize = 1 << 16;
 
 /// The configuration of a histogram's buckets.
 ///
@@ -41,12 +43,16 @@ impl HistogramConfiguration {
     ///
     /// # Panics
     ///
-    /// Panics if `bucket_width` or `buckets` is zero.
+    /// Panics if `bucket_width` or `buckets` is zero, or if `buckets` is more than 65,536.
     #[track_caller]
     pub fn linear(bucket_width: Duration, buckets: usize) -> Self {
         assert!(
             !bucket_width.is_zero() && buckets > 0,
             "a histogram needs a bucket; give it a width and a number from 1 up"
+        );
+        assert!(
+            buckets <= MAX_BUCKETS,
+            "a histogram cannot have {buckets} buckets; give it {MAX_BUCKETS} or less"
         );
         Self(Scale::Linear(nanos(bucket_width), buckets))
     }

@@ -164,6 +164,12 @@ fn buckets_without_a_width_are_refused() {
 }
 
 #[test]
+#[should_panic(expected = "give it 65536 or less")]
+fn a_configuration_with_too_many_buckets_is_refused() {
+    let _ = HistogramConfiguration::linear(Duration::from_nanos(1), usize::MAX);
+}
+
+#[test]
 #[should_panic = "between 0 and 1"]
 fn an_error_of_one_is_refused() {
     let _ = LogHistogram::builder().max_error(1.0);
