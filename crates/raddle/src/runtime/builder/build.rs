@@ -30,7 +30,8 @@ impl Builder {
     /// # Panics
     ///
     /// Panics if an environment variable of [`worker_threads`](Self::worker_threads) is used and is
-    /// not a number from 1 to 65535, and in the case that [`start_paused`](Self::start_paused) describes.
+    /// not a number from 1 to 65535, and in the case that [`start_paused`](Self::start_paused)
+    /// describes.
     ///
     /// # Examples
     ///
