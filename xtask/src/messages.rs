@@ -15,7 +15,7 @@ use crate::workspace;
 
 /// Programs with the same dependency: its name, its features, and the programs. A line
 /// `=== name` begins a program; `//~ text` stands on a line for which an error has this text.
-const SETS: [(&str, &str, &str, &str); 4] = [
+const SETS: [(&str, &str, &str, &str); 6] = [
     (
         "full",
         "raddle",
@@ -34,6 +34,13 @@ const SETS: [(&str, &str, &str, &str); 4] = [
         "tokio",
         "\"rt\"",
         include_str!("messages/stand_in.txt"),
+    ),
+    ("sync", "raddle-sync", "", include_str!("messages/sync.txt")),
+    (
+        "bare",
+        "raddle-bare",
+        "\"alloc\"",
+        include_str!("messages/bare.txt"),
     ),
 ];
 
@@ -68,7 +75,8 @@ fn check_set(
     fs::create_dir_all(directory.join("src"))?;
     fs::write(directory.join("src/lib.rs"), "")?;
     fs::copy(root.join("Cargo.lock"), directory.join("Cargo.lock"))?;
-    let path = root.join("crates").join(package);
+    let folder = package.strip_prefix("raddle-").unwrap_or(package);
+    let path = root.join("crates").join(folder);
     let manifest = format!(
         "[package]\nname = \"programs\"\nedition = \"2024\"\n[workspace]\n[dependencies]\n\
          {package} = {{ path = {path:?}, default-features = false, features = [{features}] }}\n"
@@ -107,7 +115,10 @@ fn check_set(
             )
         }));
     }
-    let unexpected = errors.into_iter().filter(|(name, _)| name == package);
+    let library = package.replace('-', "_");
+    let unexpected = errors
+        .into_iter()
+        .filter(|(name, _)| *name == library || name == package);
     findings.extend(unexpected.map(|(name, errors)| format!("{set}: {name}: {errors:?}")));
     Ok(())
 }

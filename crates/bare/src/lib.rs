@@ -18,6 +18,8 @@ mod boxed;
 mod executor;
 mod header;
 mod lists;
+#[cfg(not(feature = "std"))]
+mod off;
 #[cfg(all(doctest, feature = "std"))]
 mod refused;
 #[cfg(feature = "alloc")]

@@ -54,7 +54,7 @@ pub use raddle_fs::stdio::{Output, Stderr, Stdin, Stdout, stderr, stdin, stdout}
 pub use raddle_io::compat;
 // By name, so that the compiler can say which feature is off.
 pub use raddle_io::{AsyncBufRead, AsyncRead, AsyncSeek, AsyncWrite, ReadBuf};
-#[cfg(any(feature = "io-util", feature = "bytes"))]
+#[cfg(feature = "io-util")]
 pub use raddle_io::{
     AsyncBufReadExt, AsyncReadExt, AsyncSeekExt, AsyncWriteExt, BufReader, BufStream, BufWriter,
     Chain, Counted, DuplexStream, Empty, Join, Lines, ReadHalf, Repeat, SimplexStream, Sink, Split,

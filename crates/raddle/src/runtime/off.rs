@@ -3,7 +3,7 @@
 
 #![allow(unused_imports, dead_code, reason = "depends on the features")]
 
-use crate::runtime::{Builder, Handle, Runtime};
+use crate::runtime::{Builder, Handle, Runtime, RuntimeMetrics};
 
 /// Defines methods that cannot be called: `Type::name<Arguments>(receiver) -> Output { body }`.
 ///
@@ -15,7 +15,7 @@ macro_rules! off {
     ) => {
         #[cfg(not(feature = $feature))]
         mod $module {
-            use super::{Builder, Handle, Runtime};
+            use super::{Builder, Handle, Runtime, RuntimeMetrics};
 
             #[diagnostic::on_unimplemented(
                 message = $message,
@@ -50,11 +50,17 @@ off! {
     "mio" net "the feature `net` is off"
     Builder::enable_io<>(&mut self) -> &mut Self { self }
     Builder::max_io_events_per_tick<A>(&mut self) -> &mut Self { self }
+    Builder::max_io_events_per_busy_tick<A>(&mut self) -> &mut Self { self }
+    RuntimeMetrics::io_driver_fd_registered_count<>(&self) -> u64 { 0 }
+    RuntimeMetrics::io_driver_fd_deregistered_count<>(&self) -> u64 { 0 }
+    RuntimeMetrics::io_driver_ready_count<>(&self) -> u64 { 0 }
 }
 
 off! {
     "time" time "the feature `time` is off"
     Builder::enable_time<>(&mut self) -> &mut Self { self }
+    Builder::timer_resolution<A>(&mut self) -> &mut Self { self }
+    Builder::include_suspended_time<A>(&mut self) -> &mut Self { self }
 }
 
 off! {
@@ -92,5 +98,10 @@ off! {
     "flight-recorder" flight_recorder "the feature `flight-recorder` is off"
     Builder::flight_recorder<A>(&mut self) -> &mut Self { self }
     Builder::flight_recorder_triggers<A>(&mut self) -> &mut Self { self }
-    Runtime::flight_recorder<>(&self) -> () { }
+    Handle::flight_recorder<>(&self) -> () { }
+}
+
+off! {
+    "stepped" stepped "the feature `stepped` is off"
+    Builder::build_stepped<A>(&mut self) -> () { }
 }

@@ -5,6 +5,8 @@ mod receiver;
 mod sender;
 #[cfg(feature = "time")]
 mod timeout;
+#[cfg(not(feature = "time"))]
+mod timeout_off;
 
 pub use permit::{OwnedPermit, Permit, PermitIterator};
 pub use receiver::Receiver;
