@@ -4,10 +4,8 @@
 //! caller's variables, but not from its items: where a constant, a static or a unit struct of the
 //! same name is in scope, a pattern names that item and binds nothing.
 
-use proc_macro2::{Group, Literal, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote_spanned};
-
-use crate::tokens::visible;
 
 /// The first two groups that the `macro_rules!` write: `[$crate] [biased]`, or `[$crate] []`.
 pub(crate) struct Prefix {
@@ -61,7 +59,7 @@ impl Names {
 
 /// Combines futures into one value in which each can be pinned: a struct of `macros::support` in
 /// `raddle` for this number of futures, or a struct of such structs.
-pub(crate) fn grouped(support: &TokenStream, mut futures: Vec<TokenStream>) -> TokenStream {
+fn grouped(support: &TokenStream, mut futures: Vec<TokenStream>) -> TokenStream {
     if futures.len() == 1 {
         return futures.remove(0);
     }
@@ -99,21 +97,37 @@ fn group_len(count: usize) -> usize {
     count.div_ceil(GROUP)
 }
 
-/// Gives generated code the position of the first token of `place`, where errors in it are
-/// reported.
-pub(crate) fn located_at(place: &TokenStream, code: TokenStream) -> TokenStream {
-    let Some(place) = place.clone().into_iter().next().map(visible) else {
-        return code;
+/// Calls the function `branch` of `macros::support` with each part of the tuple `__raddle_futures`,
+/// and combines the results into one value.
+///
+/// What is no future is reported at its expression. The compiler does so only if the path of the
+/// function has the hygiene of the argument, so it is a name without `$crate`.
+pub(crate) fn start_branches(
+    support: &TokenStream,
+    branch: &str,
+    expressions: &[&TokenStream],
+) -> TokenStream {
+    let site = Span::mixed_site();
+    let branch = Ident::new(branch, site);
+    let futures = expressions.iter().enumerate().map(|(n, expression)| {
+        let (first, last) = ends((*expression).clone()).unwrap_or((site, site));
+        let first = site.located_at(first);
+        let mut index = Literal::usize_unsuffixed(n);
+        index.set_span(site.located_at(last));
+        quote_spanned!(first=> __raddle_branch(__raddle_futures.#index))
+    });
+    let group = grouped(support, futures.collect());
+    quote_spanned!(site=> { use #support::#branch as __raddle_branch; #group })
+}
+
+/// Returns the positions of the first and the last token, which may be in invisible groups.
+pub(crate) fn ends(tokens: TokenStream) -> Option<(Span, Span)> {
+    let open = |token| match token {
+        TokenTree::Group(group) if group.delimiter() == Delimiter::None => ends(group.stream()),
+        token => Some((token.span(), token.span())),
     };
-    let located = |mut token: TokenTree| {
-        if let TokenTree::Group(group) = &token {
-            let inner = located_at(&place.clone().into(), group.stream());
-            let span = group.span();
-            token = Group::new(group.delimiter(), inner).into();
-            token.set_span(span);
-        }
-        token.set_span(token.span().located_at(place.span()));
-        token
-    };
-    code.into_iter().map(located).collect()
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let (first, _) = open(tokens.first()?.clone())?;
+    let (_, last) = open(tokens.last()?.clone())?;
+    Some((first, last))
 }

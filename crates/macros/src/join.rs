@@ -3,7 +3,7 @@
 use proc_macro2::{Span, TokenStream};
 use quote::quote_spanned;
 
-use crate::branches::{Names, Prefix, grouped, located_at};
+use crate::branches::{Names, Prefix, start_branches};
 use crate::tokens::contents;
 
 pub(crate) fn join(input: TokenStream) -> TokenStream {
@@ -51,18 +51,11 @@ fn expand(input: TokenStream, kind: &Kind) -> TokenStream {
         ),
     };
     let Names { indices, futures } = Names::new(count);
-    let group = grouped(
-        &support,
-        indices
-            .iter()
-            .zip(&expressions)
-            .map(|(n, future)| {
-                // What is no future is reported where it stands.
-                let keep = quote_spanned!(site=> #support::maybe_done(__raddle_futures.#n));
-                located_at(future, keep)
-            })
-            .collect(),
-    );
+    let branch = match kind {
+        Kind::Join => "join_branch",
+        Kind::TryJoin => "try_join_branch",
+    };
+    let group = start_branches(&support, branch, &expressions.iter().collect::<Vec<_>>());
     let outputs = quote_spanned!(site=> (#(#futures.take_output(),)*));
     let (look, result) = match kind {
         Kind::Join => (None, outputs),

@@ -3,7 +3,7 @@
 use proc_macro2::{Delimiter, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote_spanned};
 
-use crate::branches::{Names, Prefix, grouped, located_at};
+use crate::branches::{Names, Prefix, start_branches};
 use crate::error::{Error, Result};
 use crate::tokens::contents;
 
@@ -138,22 +138,12 @@ impl Select {
             17..=32 => quote_spanned!(site=> ::core::primitive::u32),
             _ => quote_spanned!(site=> ::core::primitive::u64),
         };
-        // What is no future is reported at its branch.
-        let group = grouped(
-            &support,
-            indices
-                .iter()
-                .zip(&self.branches)
-                .map(|(n, branch)| {
-                    let into = quote_spanned!(site=> #support::IntoFuture::into_future(__raddle_futures.#n));
-                    located_at(&branch.future, into)
-                })
-                .collect(),
-        );
         let handlers = self.branches.iter().map(|branch| &branch.handler);
         let patterns: Vec<&TokenStream> =
             self.branches.iter().map(|branch| &branch.pattern).collect();
-        let expressions = self.branches.iter().map(|branch| &branch.future);
+        let expressions: Vec<&TokenStream> =
+            self.branches.iter().map(|branch| &branch.future).collect();
+        let group = start_branches(&support, "select_branch", &expressions);
         let conditions = self
             .branches
             .iter()

@@ -1,6 +1,7 @@
 //! Functions and types that the code of `select!`, `join!` and `try_join!` uses.
 
 pub use std::future::{Future, IntoFuture, poll_fn};
+use std::future::{Pending, pending};
 pub use std::pin::Pin;
 pub use std::task::{Context, Poll, ready};
 
@@ -90,11 +91,100 @@ groups! {
     Eight together8: part0 A part1 B part2 C part3 D part4 E part5 F part6 G part7 H;
 }
 
-/// Turns a future into one that keeps its output.
-pub fn maybe_done<F: IntoFuture>(future: F) -> MaybeDone<F::IntoFuture> {
-    MaybeDone::Future {
-        future: future.into_future(),
+/// A value that `select!` and `join!` can wait for: each [`IntoFuture`].
+///
+/// The compiler has two implementations to choose from. If neither fits, it does not know the type
+/// `Future`, and reports this bound and nothing else. With one implementation it would use that one
+/// without checking whether it fits, and report each use of its type as well.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a future",
+    label = "`{Self}` is not a future",
+    note = "the macro itself awaits each future; leave `.await` out"
+)]
+pub trait Branch<Kind> {
+    /// The type of the future.
+    type Future: Future;
+
+    /// Returns the future.
+    fn start(self) -> Self::Future;
+}
+
+/// A value that `try_join!` can wait for: as [`Branch`], with a `Result` as its output.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a future that returns a `Result`",
+    label = "this is not a future that returns a `Result`",
+    note = "return `Ok(value)`, or wait with `join!`",
+    note = "the macro itself awaits each future; leave `.await` out"
+)]
+pub trait TryBranch<Kind> {
+    /// The type of the future.
+    type Future: Future;
+
+    /// Returns the future.
+    fn start(self) -> Self::Future;
+}
+
+/// The kind of each branch.
+#[derive(Debug)]
+pub struct Waits;
+
+/// The kind of no branch.
+#[derive(Debug)]
+pub struct Never;
+
+/// No type implements it.
+pub trait Unimplemented {}
+
+impl<F: IntoFuture> Branch<Waits> for F {
+    type Future = F::IntoFuture;
+
+    #[inline]
+    fn start(self) -> Self::Future {
+        self.into_future()
     }
+}
+
+impl<F: Unimplemented> Branch<Never> for F {
+    type Future = Pending<()>;
+
+    fn start(self) -> Self::Future {
+        pending()
+    }
+}
+
+impl<F: IntoFuture<Output = Result<T, E>>, T, E> TryBranch<Waits> for F {
+    type Future = F::IntoFuture;
+
+    #[inline]
+    fn start(self) -> Self::Future {
+        self.into_future()
+    }
+}
+
+impl<F: Unimplemented> TryBranch<Never> for F {
+    type Future = Pending<()>;
+
+    fn start(self) -> Self::Future {
+        pending()
+    }
+}
+
+/// Returns the future of a branch of `select!`.
+#[inline]
+pub fn select_branch<F: Branch<Kind>, Kind>(future: F) -> F::Future {
+    future.start()
+}
+
+/// Returns the future of a branch of `join!`, which then keeps its output.
+pub fn join_branch<F: Branch<Kind>, Kind>(future: F) -> MaybeDone<F::Future> {
+    let future = future.start();
+    MaybeDone::Future { future }
+}
+
+/// Returns the future of a branch of `try_join!`, which then keeps its output.
+pub fn try_join_branch<F: TryBranch<Kind>, Kind>(future: F) -> MaybeDone<F::Future> {
+    let future = future.start();
+    MaybeDone::Future { future }
 }
 
 impl<F: Future> MaybeDone<F> {
