@@ -152,12 +152,20 @@ pub fn select(input: TokenStream) -> TokenStream {
     select::select(input.into()).into()
 }
 
-/// The error for branches that `raddle::select!` cannot read: the rest of the input from the first
-/// of them on.
+/// The error for branches that `raddle::select!` cannot read: in brackets what could be read of the
+/// first of them, and the rest of the input.
 #[doc(hidden)]
 #[proc_macro]
 pub fn select_mistake(rest: TokenStream) -> TokenStream {
     mistake::select(rest.into()).into()
+}
+
+/// The error for futures that `raddle::join!` or `raddle::try_join!` cannot read: the name of the
+/// macro, and the rest of the input from the first of them on.
+#[doc(hidden)]
+#[proc_macro]
+pub fn join_mistake(rest: TokenStream) -> TokenStream {
+    mistake::join(rest.into()).into()
 }
 
 /// The code of `raddle::join!`, which documents it and passes on, in brackets each: `$crate`,

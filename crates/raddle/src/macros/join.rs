@@ -40,6 +40,12 @@ macro_rules! join {
     ($($future:expr),* $(,)?) => {
         $crate::macros::support::join! { [$crate] [] $([$future])* }
     };
+    (biased; $($rest:tt)*) => {
+        $crate::__join_mistake! { join $($rest)* }
+    };
+    ($($rest:tt)*) => {
+        $crate::__join_mistake! { join $($rest)* }
+    };
 }
 
 /// Waits for several futures in one task until all are `Ok`, or one is `Err`.
@@ -71,5 +77,23 @@ macro_rules! try_join {
     };
     ($($future:expr),* $(,)?) => {
         $crate::macros::support::try_join! { [$crate] [] $([$future])* }
+    };
+    (biased; $($rest:tt)*) => {
+        $crate::__join_mistake! { try_join $($rest)* }
+    };
+    ($($rest:tt)*) => {
+        $crate::__join_mistake! { try_join $($rest)* }
+    };
+}
+
+/// Passes on the input of `join!` or `try_join!` from the first future that no comma follows.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __join_mistake {
+    ($name:ident $future:expr, $($rest:tt)+) => {
+        $crate::__join_mistake! { $name $($rest)+ }
+    };
+    ($name:ident $($rest:tt)+) => {
+        $crate::macros::support::join_mistake! { $name $($rest)+ }
     };
 }

@@ -103,8 +103,9 @@ macro_rules! select {
 ///
 /// A handler that is a block needs no comma after it. Any other handler needs one, unless it is the
 /// last. A block is first matched by its braces: if another macro passes on an expression, the
-/// fragment `block` stops the compilation instead of failing to match. The rule before the last is
-/// for a block that another macro passes on, the last for what is not a branch.
+/// fragment `block` stops the compilation instead of failing to match. The last
+/// three rules are for a block that another macro passes on, for a branch whose handler is not
+/// right, and for what is not a branch.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __select_branches {
@@ -116,10 +117,10 @@ macro_rules! __select_branches {
     };
     // No pattern begins with these words, and the fragment `pat` would report that first.
     ([$($biased:ident)?] [$($read:tt)*] else $($rest:tt)*) => {
-        $crate::macros::support::select_mistake! { else $($rest)* }
+        $crate::macros::support::select_mistake! { [] else $($rest)* }
     };
     ([$($biased:ident)?] [$($read:tt)*] async $($rest:tt)*) => {
-        $crate::macros::support::select_mistake! { async $($rest)* }
+        $crate::macros::support::select_mistake! { [] async $($rest)* }
     };
     (
         [$($biased:ident)?] [$($read:tt)*]
@@ -165,7 +166,13 @@ macro_rules! __select_branches {
             [$($biased)?] [$($read)* {[$pattern] [$future] [$handler] $([$condition])?}] $($rest)*
         }
     };
+    (
+        [$($biased:ident)?] [$($read:tt)*]
+        $pattern:pat = $future:expr $(, if $condition:expr)? => $($rest:tt)*
+    ) => {
+        $crate::macros::support::select_mistake! { [$pattern $future $($condition)?] $($rest)* }
+    };
     ([$($biased:ident)?] [$($read:tt)*] $($rest:tt)+) => {
-        $crate::macros::support::select_mistake! { $($rest)+ }
+        $crate::macros::support::select_mistake! { [] $($rest)+ }
     };
 }

@@ -7,7 +7,7 @@ pub use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
 
-pub use raddle_macros::{join, select, select_mistake, try_join};
+pub use raddle_macros::{join, join_mistake, select, select_mistake, try_join};
 pub use raddle_primitives::random::below as random_below;
 
 /// Returns the branch with this number, which counts on from the first branch after the last.
