@@ -1,12 +1,25 @@
 //! The arguments of the attributes.
 
-use std::str::FromStr;
+use std::num::IntErrorKind;
 
-use proc_macro2::{Literal, Span, TokenStream, TokenTree};
+use proc_macro2::{Literal, Spacing, Span, TokenStream, TokenTree};
 
 use crate::error::{Error, Result};
 use crate::facade::Facade;
 use crate::tokens::{is_name, is_punct, split, visible};
+
+/// The names of the arguments.
+const NAMES: [&str; 6] = [
+    "flavor",
+    "worker_threads",
+    "start_paused",
+    "name",
+    "unhandled_panic",
+    "crate",
+];
+
+/// The greatest number of workers of a runtime, `MAX_WORKERS` of `raddle-sched`.
+const MAX_WORKERS: u64 = 65535;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Flavor {
@@ -28,7 +41,7 @@ pub(crate) struct Attribute {
 /// The checked arguments of the attribute.
 pub(crate) struct Arguments {
     pub(crate) flavor: Flavor,
-    pub(crate) worker_threads: Option<usize>,
+    pub(crate) worker_threads: Option<Literal>,
     pub(crate) start_paused: bool,
     pub(crate) name: Option<Literal>,
     /// A variant of `UnhandledPanic`.
@@ -61,7 +74,13 @@ impl Arguments {
         let mut workers_span = Span::call_site();
         let mut paused_span = Span::call_site();
         for pair in split(tokens, ',') {
-            let (name, span, value) = name_and_value(pair, unknown)?;
+            if let [token] = &pair[..] {
+                if let Some(name) = flavor_name(token) {
+                    let message = format!("write `flavor = \"{name}\"`");
+                    return Err(Error::new(token.span(), message));
+                }
+            }
+            let (name, span, value) = name_and_value(pair, &NAMES)?;
             if seen.contains(&name) {
                 let message = format!("`{name}` is given twice; leave one out");
                 return Err(Error::new(span, message));
@@ -73,7 +92,8 @@ impl Arguments {
                 }
                 "worker_threads" => {
                     workers_span = span;
-                    arguments.worker_threads = Some(worker_threads(&value)?);
+                    let count = positive(&name, &value, "usize", MAX_WORKERS)?;
+                    arguments.worker_threads = Some(Literal::u64_unsuffixed(count));
                 }
                 "name" => arguments.name = Some(runtime_name(&value)?),
                 "unhandled_panic" => {
@@ -84,7 +104,7 @@ impl Arguments {
                     paused_span = span;
                     arguments.start_paused = boolean(&value)?;
                 }
-                _ => return Err(unknown(span)),
+                _ => unreachable!("`name_and_value` returns one of the names"),
             }
             seen.push(name);
         }
@@ -107,24 +127,23 @@ impl Arguments {
     }
 }
 
-/// Reads `name = value`, and returns the name, its position and the value.
-///
-/// `unknown` makes the error for what is no name.
+/// Reads `name = value` with one of the names, and returns the name, its position and the value.
 pub(crate) fn name_and_value(
     pair: Vec<TokenTree>,
-    unknown: impl Fn(Span) -> Error,
+    names: &[&str],
 ) -> Result<(String, Span, TokenTree)> {
     let mut pair = pair.into_iter();
-    let (name, span) = match pair.next() {
-        Some(TokenTree::Ident(name)) => (name.to_string(), name.span()),
-        Some(other) => return Err(unknown(other.span())),
-        None => return Err(Error::new(Span::call_site(), "expected `name = value`")),
+    let Some(first) = pair.next() else {
+        return Err(Error::new(Span::call_site(), "expected `name = value`"));
     };
-    let equals = pair.next();
-    if equals.as_ref().is_some_and(|token| is_punct(token, ':')) {
-        return Err(unknown(span));
+    let (name, span) = (first.to_string(), first.span());
+    let next = pair.next();
+    let is_path = matches!(&next, Some(TokenTree::Punct(punct))
+        if punct.as_char() == ':' && punct.spacing() == Spacing::Joint);
+    if is_path || !names.contains(&&*name) {
+        return Err(unknown(span, names));
     }
-    let equals = equals.filter(|token| is_punct(token, '='));
+    let equals = next.filter(|token| is_punct(token, '='));
     match (equals, pair.next(), pair.next()) {
         (Some(_), Some(value), None) => Ok((name, span, visible(value))),
         (Some(_), Some(_), Some(more)) => {
@@ -135,10 +154,23 @@ pub(crate) fn name_and_value(
     }
 }
 
-fn unknown(span: Span) -> Error {
-    let message = "unknown argument; there are `flavor`, `worker_threads`, \
-                   `start_paused`, `name`, `unhandled_panic` and `crate`";
+fn unknown(span: Span, names: &[&str]) -> Error {
+    let message = match names {
+        [names @ .., last] if !names.is_empty() => {
+            let names = names.join("`, `");
+            format!("unknown argument; there are `{names}` and `{last}`")
+        }
+        _ => format!("unknown argument; there is `{}`", names.concat()),
+    };
     Error::new(span, message)
+}
+
+/// Returns the name of a flavor if the token is one, in quotes or not.
+fn flavor_name(token: &TokenTree) -> Option<String> {
+    let name = string(token).unwrap_or_else(|| token.to_string());
+    ["multi_thread", "current_thread", "local"]
+        .contains(&&*name)
+        .then_some(name)
 }
 
 fn flavor(value: &TokenTree) -> Result<Flavor> {
@@ -153,24 +185,23 @@ fn flavor(value: &TokenTree) -> Result<Flavor> {
     }
 }
 
-fn worker_threads(value: &TokenTree) -> Result<usize> {
-    positive(value, "usize").ok_or_else(|| {
-        let message = "`worker_threads` must be a decimal number literal from 1 up";
-        Error::new(value.span(), message)
-    })
-}
-
-/// Reads a number literal from 1 up, which may have this suffix.
-pub(crate) fn positive<T: FromStr + Default + PartialEq>(
-    value: &TokenTree,
-    suffix: &str,
-) -> Option<T> {
-    let TokenTree::Literal(literal) = value else {
-        return None;
+/// Reads the value of `name`: a number literal from 1 to `max`, which may have this suffix.
+pub(crate) fn positive(name: &str, value: &TokenTree, suffix: &str, max: u64) -> Result<u64> {
+    let digits = match value {
+        TokenTree::Literal(literal) => literal.to_string().replace('_', ""),
+        _ => String::new(),
     };
-    let digits = literal.to_string().replace('_', "");
-    let count = digits.trim_end_matches(suffix).parse().ok()?;
-    (count != T::default()).then_some(count)
+    let number = digits.trim_end_matches(suffix).parse();
+    let is_too_great = match &number {
+        Ok(number) if (1..=max).contains(number) => return Ok(*number),
+        Ok(number) => *number > max,
+        Err(error) => *error.kind() == IntErrorKind::PosOverflow,
+    };
+    let message = match is_too_great {
+        true => format!("`{name}` is at most {max}"),
+        false => format!("`{name}` must be a decimal number literal from 1 up"),
+    };
+    Err(Error::new(value.span(), message))
 }
 
 fn runtime_name(value: &TokenTree) -> Result<Literal> {

@@ -20,9 +20,8 @@ pub(crate) fn main(
         facade,
     };
     expand(arguments, item, attribute, |function| {
-        if function.name == "main" && !function.inputs.stream().is_empty() {
-            let message = "`main` takes no arguments; read them from `std::env::args`";
-            return Err(Error::new(function.inputs.span(), message));
+        if function.name == "main" {
+            function.refuse_inputs("`main` takes no arguments; read them from `std::env::args`")?;
         }
         Ok(TokenStream::new())
     })
@@ -40,10 +39,7 @@ pub(crate) fn test(
         facade,
     };
     expand(arguments, item, attribute, |function| {
-        if !function.inputs.stream().is_empty() {
-            let message = "a test takes no arguments; move them into its body";
-            return Err(Error::new(function.inputs.span(), message));
-        }
+        function.refuse_inputs("a test takes no arguments; move them into its body")?;
         if let Some(test) = function.attribute("test") {
             let message = "this would run the test twice; leave the second attribute out";
             return Err(Error::new(test, message));
@@ -74,9 +70,9 @@ fn expand(
     arguments: TokenStream,
     item: TokenStream,
     attribute: Attribute,
-    check: impl FnOnce(&Function) -> Result<TokenStream>,
+    check: impl FnOnce(&mut Function) -> Result<TokenStream>,
 ) -> TokenStream {
-    let function = match Function::parse(item.clone()) {
+    let mut function = match Function::parse(item.clone()) {
         Ok(function) => function,
         Err(error) => {
             let error = error.into_compile_error();
@@ -84,7 +80,7 @@ fn expand(
         }
     };
     let parsed = check_async(&function)
-        .and_then(|()| check(&function))
+        .and_then(|()| check(&mut function))
         .and_then(|head| Ok((head, Arguments::parse(arguments, attribute)?)));
     match parsed {
         Ok((head, arguments)) => {
@@ -104,7 +100,7 @@ fn check_async(function: &Function) -> Result<()> {
         let message = "only an async function needs a runtime; write `async fn`";
         return Err(Error::new(function.fn_span, message));
     }
-    Ok(())
+    function.check_not_const()
 }
 
 /// Returns the function without `async`; a runtime runs its body to completion.
@@ -122,6 +118,7 @@ fn synchronous(function: &Function, arguments: &Arguments) -> TokenStream {
     };
     let workers = arguments
         .worker_threads
+        .as_ref()
         .map(|count| quote_spanned!(span=> .worker_threads(#count)));
     let paused = arguments
         .start_paused

@@ -10,13 +10,15 @@ use crate::error::{Error, Result};
 use crate::tokens::{group, is_arrow, is_ident, is_punct, visible};
 
 pub(crate) struct Function {
-    /// Everything before the body, without `async`.
+    /// Everything before the body, without `async` and `const`.
     head: Vec<TokenTree>,
     /// Where in the head `fn` is.
     fn_at: usize,
     /// Where in the head the parameters are.
     inputs_at: usize,
     pub(crate) is_async: bool,
+    /// The position of `const`.
+    const_span: Option<Span>,
     /// The position of `fn`.
     pub(crate) fn_span: Span,
     pub(crate) name: Ident,
@@ -57,26 +59,50 @@ impl Function {
         let (inputs_at, inputs) =
             parameters(&head[fn_at + 2..]).ok_or_else(|| expected(fn_span))?;
         let (mut inputs_at, inputs) = (fn_at + 2 + inputs_at, inputs.clone());
-        let async_at = head[..fn_at]
-            .iter()
-            .position(|token| is_ident(token, "async"));
-        if let Some(async_at) = async_at {
-            head.remove(async_at);
+        let mut remove = |word| {
+            let place = head[..fn_at]
+                .iter()
+                .position(|token| is_ident(token, word))?;
             fn_at -= 1;
             inputs_at -= 1;
-        }
+            Some(head.remove(place).span())
+        };
+        let is_async = remove("async").is_some();
+        let const_span = remove("const");
         let (inner_attributes, body) = without_inner_attributes(body);
         Ok(Self {
             head,
             fn_at,
             inputs_at,
-            is_async: async_at.is_some(),
+            is_async,
+            const_span,
             fn_span,
             name,
             inputs,
             inner_attributes,
             body,
         })
+    }
+
+    /// Returns an error if the function is `const`.
+    pub(crate) fn check_not_const(&self) -> Result<()> {
+        let message = "the function cannot be `const`; leave `const` out";
+        match self.const_span {
+            Some(span) => Err(Error::new(span, message)),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns an error if the function has parameters, and removes them, with the body that uses
+    /// them.
+    pub(crate) fn refuse_inputs(&mut self, message: &str) -> Result<()> {
+        if self.inputs.stream().is_empty() {
+            return Ok(());
+        }
+        let none = Group::new(Delimiter::Parenthesis, TokenStream::new());
+        self.head[self.inputs_at] = none.into();
+        self.body = Group::new(Delimiter::Brace, quote!(loop {}));
+        Err(Error::new(self.inputs.span(), message))
     }
 
     /// Returns the position of the attribute `#[name]`, if the function has it.

@@ -39,6 +39,7 @@ pub(crate) fn test(arguments: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 fn check(function: &Function) -> Result<()> {
+    function.check_not_const()?;
     if function.is_async {
         let message = "the hosts of a simulation are async, not the test; leave `async` out";
         return Err(Error::new(function.fn_span, message));
@@ -62,19 +63,11 @@ fn check(function: &Function) -> Result<()> {
 fn seeds(arguments: TokenStream) -> Result<u64> {
     let mut seeds = None;
     for pair in split(arguments, ',') {
-        let unknown = |span| Error::new(span, "unknown argument; there is `seeds`");
-        let (name, span, value) = name_and_value(pair, unknown)?;
-        if name != "seeds" {
-            return Err(unknown(span));
-        }
+        let (name, span, value) = name_and_value(pair, &["seeds"])?;
         if seeds.is_some() {
             return Err(Error::new(span, "`seeds` is given twice; leave one out"));
         }
-        let number = positive(&value, "u64").ok_or_else(|| {
-            let message = "`seeds` must be a decimal number literal from 1 up";
-            Error::new(value.span(), message)
-        })?;
-        seeds = Some(number);
+        seeds = Some(positive(&name, &value, "u64", u64::MAX)?);
     }
     Ok(seeds.unwrap_or(SEEDS))
 }

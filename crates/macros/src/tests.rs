@@ -72,7 +72,7 @@ fn arguments_configure_the_runtime() {
         ),
     ));
     assert!(
-        output.contains("a::b::runtime::Builder::new_multi_thread().worker_threads(3usize)"),
+        output.contains("a::b::runtime::Builder::new_multi_thread().worker_threads(3)"),
         "{output}"
     );
     let output = text(main(
@@ -126,6 +126,11 @@ fn invalid_arguments_are_refused() {
         (quote!(flavor = 1), "no such flavor"),
         (quote!(worker_threads = 0), "from 1 up"),
         (quote!(worker_threads = "2"), "from 1 up"),
+        (quote!(worker_threads = 65536), "at most 65535"),
+        (
+            quote!(worker_threads = 99999999999999999999),
+            "at most 65535",
+        ),
         (quote!(crate = "not a path"), "must be a path"),
         (quote!(start_paused = true), "of a current-thread runtime"),
         (quote!(start_paused = 1), "`true` or `false`"),
@@ -138,6 +143,9 @@ fn invalid_arguments_are_refused() {
             "has no workers",
         ),
         (quote!(flavor), "expected"),
+        (quote!(flavor: "local"), "expected `flavor = value`"),
+        (quote!(local), r#"write `flavor = \"local\"`"#),
+        (quote!("local"), r#"write `flavor = \"local\"`"#),
     ];
     for (arguments, words) in cases {
         assert_refused(
@@ -351,6 +359,10 @@ fn invalid_tests_of_simulations_are_refused() {
     let cases = [
         (quote!(seeds = 0), "from 1 up"),
         (quote!(seeds = "9"), "from 1 up"),
+        (
+            quote!(seeds = 18446744073709551616),
+            "at most 18446744073709551615",
+        ),
         (quote!(seeds = 1, seeds = 2), "given twice"),
         (quote!(seed = 1), "unknown argument; there is `seeds`"),
         (quote!(100), "unknown argument; there is `seeds`"),
@@ -365,6 +377,12 @@ fn invalid_tests_of_simulations_are_refused() {
                 async fn it(sim: &mut Sim) {}
             ),
             "leave `async` out",
+        ),
+        (
+            quote!(
+                const fn it(sim: &mut Sim) {}
+            ),
+            "leave `const` out",
         ),
         (
             quote!(
