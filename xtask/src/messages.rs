@@ -14,7 +14,8 @@ use crate::steps::{self, cargo_in};
 use crate::workspace;
 
 /// Programs with the same dependency: its name, its features, and the programs. A line
-/// `=== name` begins a program; `//~ text` stands on a line for which an error has this text.
+/// `=== name` begins a program; `//~ text` stands on a line for which an error has this text. There
+/// is no other error, except in a program with a comment `// and more`.
 const SETS: [(&str, &str, &str, &str); 6] = [
     (
         "full",
@@ -107,13 +108,11 @@ fn check_set(
 
     for (name, code) in programs {
         let errors = errors.remove(name).unwrap_or_default();
-        findings.extend(missing(code, &errors).map(|text| {
-            let rendered = errors.iter().filter_map(|it| it.rendered.as_deref());
-            format!(
-                "{set}: {name}: no error {text}\n{}",
-                rendered.collect::<String>()
-            )
-        }));
+        let rendered = errors.iter().filter_map(|it| it.rendered.as_deref());
+        let rendered: String = rendered.collect();
+        let missing = missing(code, &errors).map(|text| format!("no error {text}"));
+        let found = missing.chain(too_many(code, &errors));
+        findings.extend(found.map(|finding| format!("{set}: {name}: {finding}\n{rendered}")));
     }
     let library = package.replace('-', "_");
     let unexpected = errors
@@ -133,11 +132,27 @@ fn missing<'a>(code: &'a str, errors: &'a [Diagnostic]) -> impl Iterator<Item = 
         let found = errors.iter().any(|error| {
             let mut primary = error.spans.iter().filter(|span| span.is_primary);
             let at_line = primary.any(|span| is_at(line, span));
-            let says = error.rendered.as_ref().is_some_and(|it| it.contains(text));
-            at_line && says
+            at_line && says(error, text)
         });
         (!found).then(|| format!("at line {line} with {text:?}"))
     })
+}
+
+/// Returns a finding if there are more errors than texts.
+fn too_many(code: &str, errors: &[Diagnostic]) -> Option<String> {
+    let expected = code.matches("//~ ").count();
+    let is_bounded = !code.contains("// and more");
+    (is_bounded && errors.len() > expected)
+        .then(|| format!("{} errors instead of {expected}", errors.len()))
+}
+
+/// Returns whether the message, a label or a note has the text. The rendered error would always have
+/// it, in the line of the program.
+fn says(error: &Diagnostic, text: &str) -> bool {
+    let labels = error.spans.iter().filter_map(|span| span.label.as_ref());
+    error.message.contains(text)
+        || labels.into_iter().any(|label| label.contains(text))
+        || error.children.iter().any(|note| says(note, text))
 }
 
 /// Returns whether the span, or the call of a macro that wrote the code there, is at the line.
