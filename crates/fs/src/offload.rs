@@ -3,8 +3,9 @@
 use std::io;
 
 use raddle_leaf::misuse::Misuse;
-use raddle_task::JoinHandle;
+
 use raddle_task::blocking::{self, Submit};
+use raddle_task::{JoinHandle, SpawnMeta};
 
 use crate::serial::{Resource, Taken};
 
@@ -59,13 +60,38 @@ where
     R: Send + 'static,
 {
     value.begin_job();
-    let call = move |accepted: io::Result<()>| {
+    spawn(lend(value, job), mode, submit)
+}
+
+/// Like [`begin`], for a job whose result is in the value. All such jobs are tasks of one type,
+/// since the code of a task is large, and an allocation costs little beside a call on the pool.
+#[track_caller]
+pub(crate) fn begin_boxed<T, J>(
+    mut value: Taken<T>,
+    mode: Mode,
+    submit: Submit,
+    job: J,
+) -> io::Result<()>
+where
+    T: Resource,
+    J: FnOnce(&mut T) + Send + 'static,
+{
+    value.begin_job();
+    let call: Box<dyn FnOnce(io::Result<()>) -> io::Result<()> + Send> = Box::new(lend(value, job));
+    spawn_as(SpawnMeta::of::<J>(), call, mode, submit).map(drop)
+}
+
+/// Returns the call that lends `value` to `job`.
+fn lend<T: Resource, R>(
+    mut value: Taken<T>,
+    job: impl FnOnce(&mut T) -> R,
+) -> impl FnOnce(io::Result<()>) -> io::Result<R> {
+    move |accepted| {
         let result = accepted.map(|()| job(&mut value));
         value.end_job();
         drop(value);
         result
-    };
-    spawn(call, mode, submit)
+    }
 }
 
 /// The error of a method for whose call there was no thread or no runtime.
@@ -88,13 +114,28 @@ where
     F: FnOnce(io::Result<()>) -> io::Result<R> + Send + 'static,
     R: Send + 'static,
 {
+    spawn_as(SpawnMeta::of::<F>(), call, mode, submit)
+}
+
+/// Like [`spawn`], for a call that may have been boxed: `closure` is its type before that.
+#[track_caller]
+fn spawn_as<F, R>(
+    closure: SpawnMeta,
+    call: F,
+    mode: Mode,
+    submit: Submit,
+) -> io::Result<JoinHandle<io::Result<R>>>
+where
+    F: FnOnce(io::Result<()>) -> io::Result<R> + Send + 'static,
+    R: Send + 'static,
+{
     let mut no_runtime = None;
     let submit = |task| {
         submit(task).inspect_err(|refused| {
             no_runtime = refused.is_no_runtime().then(|| refused.to_string());
         })
     };
-    match blocking::try_spawn(call, mode == Mode::Mandatory, submit) {
+    match blocking::try_spawn_as(closure, call, mode == Mode::Mandatory, submit) {
         Ok(call) => Ok(call),
         Err(refused) => match (no_runtime, refused) {
             (Some(text), _) => Err(Misuse::new(text).into()),

@@ -134,10 +134,7 @@ impl<T: Resource> Serial<T> {
         if let Some(taken) = self.try_take() {
             return Poll::Ready(taken);
         }
-        let waiter = *self.waiter.get_or_insert_with(|| {
-            static WAITERS: Numbers = Numbers::new();
-            WAITERS.take(1)
-        });
+        let waiter = *self.waiter.get_or_insert_with(next_waiter);
         // Before the lock, since the clone is user code; the former waker is dropped after it.
         let mut waker = Some(cx.waker().clone());
         let mut state = self.place.0.lock();
@@ -151,12 +148,7 @@ impl<T: Resource> Serial<T> {
         match value {
             Some(value) => Poll::Ready(self.taken(value)),
             None => {
-                raddle_leaf::wait::note(
-                    cx,
-                    "file operation",
-                    None,
-                    raddle_leaf::wait::Resource::Unknown,
-                );
+                note_wait(cx);
                 Poll::Pending
             }
         }
@@ -187,6 +179,17 @@ impl<T: Resource> Serial<T> {
             has_job: false,
         }
     }
+}
+
+/// Returns the number of a handle that waits for the first time.
+fn next_waiter() -> u64 {
+    static WAITERS: Numbers = Numbers::new();
+    WAITERS.take(1)
+}
+
+fn note_wait(cx: &Context<'_>) {
+    let resource = raddle_leaf::wait::Resource::Unknown;
+    raddle_leaf::wait::note(cx, "file operation", None, resource);
 }
 
 impl<T: Resource> Drop for Serial<T> {
@@ -292,8 +295,12 @@ impl<T: Resource> Drop for Taken<T> {
         let handles = mem::take(&mut state.handles);
         let future = state.futures.pop_first();
         drop(state);
-        for waiter in handles.into_values().chain(future) {
-            contain(|| waiter.wake());
-        }
+        wake_each(handles, future);
+    }
+}
+
+fn wake_each(handles: ByNumber<Waker>, future: Option<Waker>) {
+    for waiter in handles.into_values().chain(future) {
+        contain(|| waiter.wake());
     }
 }

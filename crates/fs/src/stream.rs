@@ -245,12 +245,12 @@ impl<S: Position> Pooled<S> {
             Job::Write | Job::Seek => Mode::Mandatory,
         };
         stream.job = kind;
-        offload::begin(stream, mode, self.submit, move |stream| {
+        let job = move |stream: &mut Stream<S>| {
             stream.discard_results();
             stream.is_unsettled = true;
             job(stream);
-        })
-        .map(drop)
+        };
+        offload::begin_boxed(stream, mode, self.submit, job)
     }
 
     /// Takes the stream when no job uses it, and notes that a poll has seen the end of the last

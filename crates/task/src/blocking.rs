@@ -304,8 +304,13 @@ where
     box_if_large!(work: F, Box::new => try_spawn_as(closure, work, mandatory, submit))
 }
 
+/// Like [`try_spawn`], for a closure that may have been boxed: `closure` is its type before that.
+///
+/// # Errors
+///
+/// Returns what `work` returns if it is refused.
 #[track_caller]
-fn try_spawn_as<F, R>(
+pub fn try_spawn_as<F, R>(
     closure: SpawnMeta,
     work: F,
     mandatory: bool,
