@@ -140,9 +140,7 @@ impl<E: Source> Evented<E> {
     ///
     /// Returns an error of the kind `Other` if the reactor has shut down.
     pub fn poll_read_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        poll_budgeted(cx, |cx| {
-            self.registration.poll_read_ready(cx).map_ok(|_| ())
-        })
+        self.registration.poll_read_ready_budgeted(cx)
     }
 
     /// The same as [`Registration::poll_write_ready`].
@@ -151,9 +149,7 @@ impl<E: Source> Evented<E> {
     ///
     /// Returns an error of the kind `Other` if the reactor has shut down.
     pub fn poll_write_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        poll_budgeted(cx, |cx| {
-            self.registration.poll_write_ready(cx).map_ok(|_| ())
-        })
+        self.registration.poll_write_ready_budgeted(cx)
     }
 
     /// Calls `f` if the source is ready, as [`Registration::try_io`]. It takes nothing of the

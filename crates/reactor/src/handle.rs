@@ -80,14 +80,20 @@ impl Handle {
     where
         S: Source + ?Sized,
     {
+        // Created before the selector knows the source: dropping it frees the slot, whatever the
+        // selector returns.
+        let registration = self.reserve()?;
+        let token = registration.token();
+        self.registry().register(source, token, interest.to_mio())?;
+        Ok(registration)
+    }
+
+    /// Makes the registration of a source that the selector does not know yet.
+    fn reserve(&self) -> io::Result<Registration> {
         self.check_process()?;
         let state = Arc::new(IoState::new());
         let token = self.table().lock().insert(state.clone())?;
-        // Created before the selector knows the source: dropping it frees the slot, whatever the
-        // selector returns.
-        let registration = Registration::new(self.clone(), token, state);
-        self.registry().register(source, token, interest.to_mio())?;
-        Ok(registration)
+        Ok(Registration::new(self.clone(), token, state))
     }
 
     /// Refuses operations that would change the selector that a forked child shares with its

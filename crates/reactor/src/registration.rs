@@ -9,6 +9,7 @@ use mio::Token;
 use mio::event::Source;
 use raddle_primitives::sync::Arc;
 
+use crate::evented::poll_budgeted;
 use crate::readiness::{Clearing, ReadyEvent};
 use crate::state::WaitReady;
 use crate::{Handle, Interest, IoState, Ready};
@@ -56,6 +57,10 @@ impl Registration {
         }
     }
 
+    pub(crate) fn token(&self) -> Token {
+        self.token
+    }
+
     /// The reactor that watches the source.
     pub fn handle(&self) -> &Handle {
         &self.handle
@@ -81,6 +86,14 @@ impl Registration {
     #[inline]
     pub fn poll_write_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<ReadyEvent>> {
         self.state.poll_write_ready(cx)
+    }
+
+    pub(crate) fn poll_read_ready_budgeted(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        poll_budgeted(cx, |cx| self.poll_read_ready(cx).map_ok(drop))
+    }
+
+    pub(crate) fn poll_write_ready_budgeted(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        poll_budgeted(cx, |cx| self.poll_write_ready(cx).map_ok(drop))
     }
 
     /// Returns the part of `interest` for which the source is known to be ready, without waiting,
@@ -222,10 +235,13 @@ impl Registration {
         interest: Interest,
         f: impl FnOnce() -> io::Result<R>,
     ) -> io::Result<R> {
-        match self.state.try_ready(interest)? {
-            Some(event) => self.attempt(event, f),
-            None => Err(io::ErrorKind::WouldBlock.into()),
-        }
+        self.attempt(self.known_event(interest)?, f)
+    }
+
+    /// Like [`try_ready`](Self::try_ready), with the error `WouldBlock` instead of `None`.
+    fn known_event(&self, interest: Interest) -> io::Result<ReadyEvent> {
+        self.try_ready(interest)?
+            .ok_or_else(|| io::ErrorKind::WouldBlock.into())
     }
 
     /// Runs `f` until it does not block, waiting for something to read in between.
@@ -407,12 +423,16 @@ impl Registration {
     fn attempt<R>(&self, event: ReadyEvent, f: impl FnOnce() -> io::Result<R>) -> io::Result<R> {
         let result = f();
         if let Err(error) = &result {
-            if error.kind() == io::ErrorKind::WouldBlock {
-                // If newer readiness remains, the next check finds it.
-                let _ = self.state.clear_readiness(event);
-            }
+            self.clear_if_blocked(event, error);
         }
         result
+    }
+
+    fn clear_if_blocked(&self, event: ReadyEvent, error: &io::Error) {
+        if error.kind() == io::ErrorKind::WouldBlock {
+            // If newer readiness remains, the next check finds it.
+            let _ = self.state.clear_readiness(event);
+        }
     }
 
     fn free(&self) {
