@@ -37,7 +37,7 @@ impl<J: Job> Pool<J> {
     /// Panics if `config.max_threads` is zero.
     #[track_caller]
     pub fn new(config: Config) -> Self {
-        Self::with_spawn(config, Box::new(|builder, body| builder.spawn(body)))
+        Self::with_spawn(config, Box::new(thread::spawn_boxed))
     }
 
     /// Makes a pool whose threads are started by `spawn`.
@@ -99,7 +99,7 @@ impl<J: Job> Pool<J> {
             of_jobs.observed.drop_jobs(jobs);
         };
         match has_jobs && wait.is_some() && cfg!(not(raddle_loom)) {
-            true => thread::run_elsewhere(drop_jobs)
+            true => thread::run_elsewhere(Box::new(drop_jobs))
                 .into_iter()
                 .for_each(|thread| self.joining.push(thread)),
             false => drop_jobs(),
@@ -238,7 +238,7 @@ impl<J: Job> Handle<J> {
         // `thread_name` is user code, so it is called before the lock is taken.
         let name = (thread_config.config.thread_name)();
         assert!(
-            !name.contains('\0'),
+            !name.as_bytes().contains(&0),
             "a thread's name must not contain a zero byte; change thread_name"
         );
         let mut builder = Builder::new().name(name);

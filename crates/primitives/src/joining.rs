@@ -98,13 +98,14 @@ impl Joining {
             joined: Condvar::new(),
         });
         let theirs = elsewhere.clone();
-        let joins = Builder::new().name("raddle-shutdown".to_owned());
-        let spawned = joins.spawn(move || {
+        let join = move || {
             let threads = ::std::mem::take(&mut theirs.state.lock().threads);
             join_each(threads);
             theirs.state.lock().has_joined = true;
             theirs.joined.notify_all();
-        });
+        };
+        let builder = Builder::new().name("raddle-shutdown".to_owned());
+        let spawned = spawn_boxed(builder, Box::new(join));
         match spawned {
             Ok(_) => self.elsewhere = Some(elsewhere),
             Err(_) => self.threads = ::std::mem::take(&mut elsewhere.state.lock().threads),
@@ -139,23 +140,35 @@ impl Joining {
     }
 }
 
+/// Starts a thread that runs `f`. The closure is boxed, so that all threads are started by one
+/// instance of the generic code of std, which is large.
+///
+/// # Errors
+///
+/// Returns an error if the system refuses the thread; `f` is then dropped.
+pub fn spawn_boxed(
+    builder: Builder,
+    f: Box<dyn FnOnce() + Send>,
+) -> ::std::io::Result<JoinHandle<()>> {
+    builder.spawn(f)
+}
+
 /// Runs `f`, which drops values of the user, for a shutdown with a limit: on a thread of its own,
 /// or on the calling one if the system refuses a thread.
-pub fn run_elsewhere(f: impl FnOnce() + Send + 'static) -> Option<JoinHandle<()>> {
+pub fn run_elsewhere(f: Box<dyn FnOnce() + Send>) -> Option<JoinHandle<()>> {
     let rank = Rank::leaf("work that another thread takes");
     let work = Arc::new(Mutex::ranked(rank, Some(f)));
     let theirs = work.clone();
-    let take = |work: &Mutex<Option<_>>| work.lock().take();
+    let run = |work: &Mutex<Option<Box<dyn FnOnce() + Send>>>| {
+        let f = work.lock().take();
+        if let Some(f) = f {
+            f();
+        }
+    };
     let builder = Builder::new().name("raddle-shutdown".to_owned());
-    let spawned = builder.spawn(move || {
-        if let Some(f) = take(&theirs) {
-            f();
-        }
-    });
+    let spawned = spawn_boxed(builder, Box::new(move || run(&theirs)));
     if spawned.is_err() {
-        if let Some(f) = take(&work) {
-            f();
-        }
+        run(&work);
     }
     spawned.ok()
 }

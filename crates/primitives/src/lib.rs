@@ -109,7 +109,7 @@ pub mod thread {
         Builder, JoinHandle, Thread, ThreadId, current, current_id, park, park_timeout, spawn,
         yield_now,
     };
-    pub use crate::joining::{Joining, run_elsewhere};
+    pub use crate::joining::{Joining, run_elsewhere, spawn_boxed};
     pub use crate::parallelism::available_parallelism;
 }
 

@@ -197,7 +197,7 @@ impl Retirement {
 /// time passes in a model.
 fn drop_tasks(must_not_block: bool, f: impl FnOnce() + Send + 'static) {
     match must_not_block && cfg!(not(raddle_loom)) {
-        true => drop(thread::run_elsewhere(f)),
+        true => drop(thread::run_elsewhere(Box::new(f))),
         false => f(),
     }
 }

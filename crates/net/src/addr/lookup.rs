@@ -103,9 +103,8 @@ impl Lookup {
 /// Runs a look-up on a new thread: there is no runtime.
 fn run_on_new_thread(refused: SubmitError) -> io::Result<()> {
     let task = refused.into_runnable();
-    let thread = thread::Builder::new()
-        .name("raddle-lookup".to_owned())
-        .spawn(|| drop(task.run()));
+    let builder = thread::Builder::new().name("raddle-lookup".to_owned());
+    let thread = thread::spawn_boxed(builder, Box::new(|| drop(task.run())));
     thread.map(drop).map_err(|error| {
         io::Error::new(
             error.kind(),

@@ -142,10 +142,8 @@ impl MonitorThread {
         if state.next_start.is_some_and(|at| Instant::now() < at) {
             return;
         }
-        let started = thread::Builder::new()
-            .name("raddle-monitor".to_owned())
-            .spawn(|| self.run());
-        match started {
+        let builder = thread::Builder::new().name("raddle-monitor".to_owned());
+        match thread::spawn_boxed(builder, Box::new(|| self.run())) {
             Ok(_) => {
                 state.is_started = true;
                 self.sleep.wake();
