@@ -167,10 +167,9 @@ impl Config {
     /// Calls the observer, if there is one, while the thread is pinned to its worker. A panic is
     /// caught.
     #[inline]
-    pub(crate) fn notify(&self, call: impl FnOnce(&dyn Observer)) {
+    pub(crate) fn notify(&self, call: impl Fn(&dyn Observer)) {
         if let Some(observer) = &self.observer {
-            let _pinned = context::pin();
-            contain(|| call(&**observer));
+            call_observer(&**observer, &call);
         }
     }
 
@@ -205,6 +204,12 @@ impl Config {
             "an interval cannot be zero; set Config::event_interval to None, or to 1 or more"
         );
     }
+}
+
+/// Not generic, since there are many kinds of calls.
+fn call_observer(observer: &dyn Observer, call: &dyn Fn(&dyn Observer)) {
+    let _pinned = context::pin();
+    contain(|| call(observer));
 }
 
 /// Calls a hook for a task. A panic is contained, and the worker is not handed off meanwhile.

@@ -111,7 +111,7 @@ impl Queues {
 
     /// Calls the observer, if there is one, with the worker's number.
     #[inline]
-    pub(crate) fn notify_observer(&self, call: impl FnOnce(&dyn Observer, usize)) {
+    pub(crate) fn notify_observer(&self, call: impl Fn(&dyn Observer, usize)) {
         let number = self.number();
         self.shard.config.notify(|observer| call(observer, number));
     }
