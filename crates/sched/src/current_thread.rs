@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::future::Future;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
@@ -14,6 +14,7 @@ use crate::config::Config;
 use crate::config::policy::Policy;
 use crate::context::{self, Blocking};
 use crate::driver::Driver;
+use crate::erased::{ErasedFuture, run_erased};
 use crate::handle::Handle;
 use crate::panics;
 use crate::pool;
@@ -84,7 +85,7 @@ impl CurrentThread {
             max_spare_workers: 0,
             ..config
         };
-        let (handle, mut workers) = pool::build(config, driver, DrivenBy::BlockOn);
+        let (handle, mut workers) = pool::build(config, vec![driver], DrivenBy::BlockOn);
         let undriven = UndrivenWorker {
             worker: workers.pop(),
             waiting: Vec::new(),
@@ -119,6 +120,14 @@ impl CurrentThread {
     fn block_on_sized<F: Future>(&self, future: F) -> F::Output {
         let _blocking = context::enter_blocking(Blocking::AsWorker);
         let _handle = self.handle.enter_once();
+        match run_erased(pin!(future), |future| self.run(future)) {
+            Some(output) => output,
+            None => panics::end_block_on(),
+        }
+    }
+
+    /// Returns `None` if a task's panic has shut the scheduler down.
+    fn run(&self, future: &mut ErasedFuture<'_>) -> Option<()> {
         let signal = Arc::new(ThreadWaker::new(true, UnparkWorker(self.handle.clone())));
         let waker = Waker::from(signal.clone());
         let _woken = self.handle.first_shard.panics.wake_on_panic(&waker);
@@ -127,10 +136,7 @@ impl CurrentThread {
             signal,
             worker: None,
         };
-        match call.run(pin!(future), &mut Context::from_waker(&waker)) {
-            Some(output) => output,
-            None => panics::end_block_on(),
-        }
+        call.run(future, &mut Context::from_waker(&waker))
     }
 
     /// Begins the shutdown: tasks that are spawned from now on are cancelled at once. So a runtime
@@ -166,15 +172,11 @@ struct BlockOn<'a> {
 
 impl BlockOn<'_> {
     /// Returns `None` if a task's panic has shut the scheduler down.
-    fn run<F: Future>(
-        mut self,
-        mut future: Pin<&mut F>,
-        cx: &mut Context<'_>,
-    ) -> Option<F::Output> {
+    fn run(mut self, future: &mut ErasedFuture<'_>, cx: &mut Context<'_>) -> Option<()> {
         let handle = &self.scheduler.handle;
         let mut poll_future = || {
             let worker = handle.current_worker();
-            handle.first_shard.poll_root(worker, future.as_mut(), cx)
+            handle.first_shard.poll_root(worker, future, cx)
         };
         let mut undriven = self.scheduler.undriven.lock();
         if undriven.worker.is_none() {

@@ -11,6 +11,7 @@ use raddle_primitives::thread;
 use raddle_task::{JoinHandle, MAX_INLINE_SIZE, box_if_large};
 
 use crate::context::{self, Blocking, let_core};
+use crate::erased::{ErasedFuture, run_erased};
 use crate::id::Id;
 use crate::panics;
 use crate::spawn;
@@ -224,19 +225,22 @@ impl Handle {
     fn block_on_sized<F: Future>(&self, future: F) -> F::Output {
         let _blocking = context::enter_blocking(Blocking::BesideWorkers);
         let _handle = self.enter_once();
-        let shard = &self.first_shard;
-        let mut future = pin!(future);
-        let mut woken = None;
-        let output = thread::block_on(|cx| {
-            woken.get_or_insert_with(|| shard.panics.wake_on_panic(cx.waker()));
-            let polled = shard.poll_root(None, future.as_mut(), cx);
-            let _ = raddle_task::memory::release_unused();
-            polled
-        });
-        match output {
+        match run_erased(pin!(future), |future| self.run(future)) {
             Some(output) => output,
             None => panics::end_block_on(),
         }
+    }
+
+    /// Returns `None` if a task's panic has shut the scheduler down.
+    fn run(&self, future: &mut ErasedFuture<'_>) -> Option<()> {
+        let shard = &self.first_shard;
+        let mut woken = None;
+        thread::block_on(|cx| {
+            woken.get_or_insert_with(|| shard.panics.wake_on_panic(cx.waker()));
+            let polled = shard.poll_root(None, future, cx);
+            let _ = raddle_task::memory::release_unused();
+            polled
+        })
     }
 
     /// Calls `f` with the core of the scheduler's worker that the calling thread is running.

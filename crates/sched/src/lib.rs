@@ -5,6 +5,7 @@ mod context;
 mod counters;
 mod current_thread;
 mod driver;
+mod erased;
 mod events;
 mod handle;
 mod handoff;

@@ -65,6 +65,11 @@ impl Pool {
         config: Config,
         drivers: impl IntoIterator<Item = Box<dyn Driver>>,
     ) -> io::Result<Self> {
+        Self::start_with(config, drivers.into_iter().map(Some).collect())
+    }
+
+    #[track_caller]
+    fn start_with(config: Config, drivers: Vec<Option<Box<dyn Driver>>>) -> io::Result<Self> {
         let (handle, workers) = build(config, drivers, DrivenBy::Pool);
         let retirements = workers.iter().map(|worker| &worker.core().retirement);
         let mut retirements: Vec<_> = retirements.cloned().collect();
@@ -112,13 +117,17 @@ impl Pool {
         config: Config,
         drivers: impl IntoIterator<Item = Box<dyn Driver>>,
     ) -> (Handle, Vec<Worker>) {
-        build(config, drivers, DrivenBy::Caller)
+        build(
+            config,
+            drivers.into_iter().map(Some).collect(),
+            DrivenBy::Caller,
+        )
     }
 
     fn start_thread(&self, number: usize, worker: Worker) -> io::Result<JoinHandle<()>> {
         let config = &self.handle.first_shard.config;
         let name = (config.thread_name)();
-        if name.contains('\0') {
+        if name.as_bytes().contains(&0) {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
                 "a thread's name must not contain a zero byte; change thread_name",
@@ -130,36 +139,35 @@ impl Pool {
         }
         let handle = self.handle.clone();
         let counted = CountedThread::new(&worker.core().retirement);
-        builder
-            .spawn(move || {
-                // Dropped last.
-                let _counted = counted;
-                let handle = handle;
-                let _pool = context::enter_pool(handle.id());
-                let around = handle.first_shard.config.around_worker.clone();
-                let _current = handle.enter();
-                // Dropped inside the wrapper function, so that tasks which end with the worker
-                // still have its surroundings.
-                let mut worker = Some(worker);
-                let mut run = || {
-                    if let Some(worker) = worker.take() {
-                        worker.run();
-                    }
-                };
-                match around {
-                    Some(around) => around(number, &mut run),
-                    None => run(),
+        let body = move || {
+            // Dropped last.
+            let _counted = counted;
+            let handle = handle;
+            let _pool = context::enter_pool(handle.id());
+            let around = handle.first_shard.config.around_worker.clone();
+            let _current = handle.enter();
+            // Dropped inside the wrapper function, so that tasks which end with the worker still
+            // have its surroundings.
+            let mut worker = Some(worker);
+            let mut run = || {
+                if let Some(worker) = worker.take() {
+                    worker.run();
                 }
-            })
-            .map_err(|error| {
-                io::Error::new(
-                    error.kind(),
-                    format!(
-                        "the system refused a worker thread: {error}; raise the limit of \
-                         threads, or ask for fewer workers or a smaller stack"
-                    ),
-                )
-            })
+            };
+            match around {
+                Some(around) => around(number, &mut run),
+                None => run(),
+            }
+        };
+        thread::spawn_boxed(builder, Box::new(body)).map_err(|error| {
+            io::Error::new(
+                error.kind(),
+                format!(
+                    "the system refused a worker thread: {error}; raise the limit of threads, or \
+                     ask for fewer workers or a smaller stack"
+                ),
+            )
+        })
     }
 
     /// Returns a handle of the pool.
@@ -211,11 +219,11 @@ impl Pool {
 }
 
 /// Makes a scheduler and its workers: one shard with all workers, or one shard for each worker of a
-/// sharded scheduler.
+/// sharded scheduler. `drivers` is empty, or has an entry for each shard.
 #[track_caller]
 pub(crate) fn build(
     config: Config,
-    drivers: impl IntoIterator<Item = Box<dyn Driver>>,
+    mut drivers: Vec<Option<Box<dyn Driver>>>,
     driven: DrivenBy,
 ) -> (Handle, Vec<Worker>) {
     config.check();
@@ -223,7 +231,6 @@ pub(crate) fn build(
         Policy::Sharded => (config.workers, 1),
         Policy::WorkStealing | Policy::Shared => (1, config.workers),
     };
-    let mut drivers: Vec<_> = drivers.into_iter().map(Some).collect();
     assert!(
         drivers.is_empty() || drivers.len() == shards,
         "a scheduler has one driver or none, and a sharded scheduler has one for each worker or \

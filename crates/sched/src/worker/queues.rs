@@ -301,8 +301,9 @@ impl Queues {
         self.force_notify.set(true);
     }
 
-    /// Queues a task behind the others.
-    #[inline]
+    /// Queues a task behind the others. Inlined, since a task that yields passes here each time, and
+    /// the compiler may judge otherwise.
+    #[inline(always)]
     fn push_back(&self, task: Task) {
         match self.policy {
             Policy::WorkStealing => {

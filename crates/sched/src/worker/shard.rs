@@ -20,6 +20,7 @@ use crate::config::policy::Policy;
 use crate::config::{Config, call_hook};
 use crate::context;
 use crate::driver::{BoxedDriver, Driver, Unpark};
+use crate::erased::ErasedFuture;
 use crate::id::Id;
 use crate::idle::{IdleSet, Parker, StealableSet};
 use crate::monitor::MonitorState;
@@ -533,12 +534,12 @@ impl Shard {
 
     /// Polls the future of a `block_on`, on the thread that drives `worker`, and notifies the
     /// observer. Returns `None` if a task's panic has shut the scheduler down.
-    pub(crate) fn poll_root<F: Future>(
+    pub(crate) fn poll_root(
         &self,
         worker: Option<usize>,
-        future: Pin<&mut F>,
+        future: &mut ErasedFuture<'_>,
         cx: &mut Context<'_>,
-    ) -> Poll<Option<F::Output>> {
+    ) -> Poll<Option<()>> {
         if self.panics.is_fatal() {
             return Poll::Ready(None);
         }
@@ -550,10 +551,10 @@ impl Shard {
                 .notify(|observer| observer.root_poll_finished(worker, is_ready));
         });
         let waker = cx.waker().data().addr();
-        let polled = raddle_leaf::coop::budget_of(waker, || future.poll(cx));
+        let polled = raddle_leaf::coop::budget_of(waker, || Pin::new(future).poll(cx));
         *is_ready = polled.is_ready();
         drop(is_ready);
         // The future may have waited for the task that panicked.
-        polled.map(|output| (!self.panics.is_fatal()).then_some(output))
+        polled.map(|()| (!self.panics.is_fatal()).then_some(()))
     }
 }

@@ -15,7 +15,7 @@ fn two_workers() -> (Arc<Shard>, [Worker; 2]) {
         workers: 2,
         ..Config::default()
     };
-    let (handle, workers) = pool::build(config, None, DrivenBy::Caller);
+    let (handle, workers) = pool::build(config, Vec::new(), DrivenBy::Caller);
     (
         handle.first_shard,
         workers.try_into().expect("there are two"),
@@ -311,7 +311,7 @@ fn the_only_worker_takes_exclusively_again_when_the_spare_worker_has_left() {
         })),
         ..Config::default()
     };
-    let (handle, workers) = pool::build(config, None, DrivenBy::Pool);
+    let (handle, workers) = pool::build(config, Vec::new(), DrivenBy::Pool);
     let shard = &handle.first_shard;
     let Some(sharing) = &shard.sharing else {
         // The system has no barrier.
@@ -337,7 +337,7 @@ fn the_only_worker_takes_exclusively_again_when_the_spare_worker_has_left() {
 #[test]
 fn a_pool_of_one_worker_without_spare_ones_and_one_that_may_not_share_have_no_monitor() {
     let has_monitor = |config| {
-        let (handle, _workers) = pool::build(config, None, DrivenBy::Caller);
+        let (handle, _workers) = pool::build(config, Vec::new(), DrivenBy::Caller);
         handle.first_shard.monitor.is_some()
     };
     let handoff: crate::StartHandoff = std::sync::Arc::new(drop);

@@ -56,7 +56,7 @@ fn observed_workers(
         ..Config::default()
     };
     let driver: Box<dyn Driver> = Box::new(NoEvents);
-    let (handle, workers) = pool::build(config, [driver], DrivenBy::Caller);
+    let (handle, workers) = pool::build(config, vec![Some(driver)], DrivenBy::Caller);
     for worker in &workers {
         worker.core().attach();
         worker.core().queues.counters.polls.add(1);
@@ -192,7 +192,7 @@ fn spare_worker() -> (Arc<Shard>, Vec<Worker>, Worker) {
         ..Config::default()
     };
     let driver: Box<dyn Driver> = Box::new(NoEvents);
-    let (handle, workers) = pool::build(config, [driver], DrivenBy::Caller);
+    let (handle, workers) = pool::build(config, vec![Some(driver)], DrivenBy::Caller);
     let monitor = workers[0].monitor();
     for ms in 0..10 {
         monitor.check(Duration::from_millis(ms));
