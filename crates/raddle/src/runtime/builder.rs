@@ -810,7 +810,7 @@ impl Builder {
 #[track_caller]
 fn constant_name(name: String, method: &str) -> ThreadName {
     assert!(
-        !name.contains('\0'),
+        !name.as_bytes().contains(&0),
         "a thread's name must not contain a zero byte; change {method}"
     );
     Arc::new(move || name.clone())

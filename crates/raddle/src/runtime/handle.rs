@@ -6,7 +6,7 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::{Arc, OnceLock};
 
 use crate::runtime::Id;
-use crate::runtime::blocking::{self, BlockingJob};
+use crate::runtime::blocking::{self, PoolJob};
 use crate::runtime::context::{self, EnterGuard};
 use crate::runtime::driver::DriverHandles;
 use crate::runtime::error::TryCurrentError;
@@ -45,7 +45,7 @@ pub(crate) struct Inner {
     pub(crate) scheduler: OnceLock<raddle_sched::Handle>,
     /// One for each worker, with its reactor and its timer shard; or one for all workers.
     pub(crate) drivers: Box<[DriverHandles]>,
-    pub(crate) blocking: raddle_blocking::Handle<BlockingJob>,
+    pub(crate) blocking: raddle_blocking::Handle<PoolJob>,
     pub(crate) flavor: RuntimeFlavor,
     pub(crate) name: Option<String>,
     pub(crate) random: Option<Random>,

@@ -61,8 +61,7 @@ impl Observers {
 struct ObserverList<T>(Vec<T>);
 
 impl<T> ObserverList<T> {
-    #[inline]
-    fn each(&self, call: impl Fn(&T)) {
+    fn each(&self, call: &dyn Fn(&T)) {
         for observer in &self.0 {
             contain(|| call(observer));
         }
@@ -88,97 +87,97 @@ impl raddle_sched::Observer for ObserverList<SharedObserver> {
     }
 
     fn started(&self, workers: usize) {
-        self.each(|observer| observer.started(workers));
+        self.each(&|observer| observer.started(workers));
     }
 
     fn shutdown_started(&self) {
-        self.each(|observer| observer.shutdown_started());
+        self.each(&|observer| observer.shutdown_started());
     }
 
     fn worker_started(&self, worker: usize) {
-        self.each(|observer| observer.worker_started(worker));
+        self.each(&|observer| observer.worker_started(worker));
     }
 
     fn worker_stopped(&self, worker: usize) {
-        self.each(|observer| observer.worker_stopped(worker));
+        self.each(&|observer| observer.worker_stopped(worker));
     }
 
     fn worker_handed_off(&self, worker: usize) {
-        self.each(|observer| observer.worker_handed_off(worker));
+        self.each(&|observer| observer.worker_handed_off(worker));
     }
 
     fn task_spawned(&self, task: &SpawnedTask<'_>) {
-        self.each(|observer| observer.task_spawned(task));
+        self.each(&|observer| observer.task_spawned(task));
     }
 
     fn task_woken(&self, task: Id) {
-        self.each(|observer| observer.task_woken(task));
+        self.each(&|observer| observer.task_woken(task));
     }
 
     fn poll_started(&self, worker: usize, task: TaskRef<'_>) {
-        self.each(|observer| observer.poll_started(worker, task));
+        self.each(&|observer| observer.poll_started(worker, task));
     }
 
     fn poll_finished(&self, worker: Option<usize>, task: Id, result: PollResult) {
-        self.each(|observer| observer.poll_finished(worker, task, result));
+        self.each(&|observer| observer.poll_finished(worker, task, result));
     }
 
     fn task_ended(&self, task: Id, reason: EndReason) {
-        self.each(|observer| observer.task_ended(task, reason));
+        self.each(&|observer| observer.task_ended(task, reason));
     }
 
     fn root_poll_started(&self, worker: Option<usize>) {
-        self.each(|observer| observer.root_poll_started(worker));
+        self.each(&|observer| observer.root_poll_started(worker));
     }
 
     fn root_poll_finished(&self, worker: Option<usize>, is_ready: bool) {
-        self.each(|observer| observer.root_poll_finished(worker, is_ready));
+        self.each(&|observer| observer.root_poll_finished(worker, is_ready));
     }
 
     fn worker_parked(&self, worker: usize) {
-        self.each(|observer| observer.worker_parked(worker));
+        self.each(&|observer| observer.worker_parked(worker));
     }
 
     fn worker_unparked(&self, worker: usize) {
-        self.each(|observer| observer.worker_unparked(worker));
+        self.each(&|observer| observer.worker_unparked(worker));
     }
 
     fn search_started(&self, worker: usize) {
-        self.each(|observer| observer.search_started(worker));
+        self.each(&|observer| observer.search_started(worker));
     }
 
     fn tasks_stolen(&self, worker: usize, victim: usize, count: usize) {
-        self.each(|observer| observer.tasks_stolen(worker, victim, count));
+        self.each(&|observer| observer.tasks_stolen(worker, victim, count));
     }
 
     fn driver_started(&self, worker: usize, timeout: Option<Duration>) {
-        self.each(|observer| observer.driver_started(worker, timeout));
+        self.each(&|observer| observer.driver_started(worker, timeout));
     }
 
     fn driver_finished(&self, worker: usize, turn: Turn) {
-        self.each(|observer| observer.driver_finished(worker, turn));
+        self.each(&|observer| observer.driver_finished(worker, turn));
     }
 
     fn monitor_acted(&self, stuck: usize, action: MonitorAction) {
-        self.each(|observer| observer.monitor_acted(stuck, action));
+        self.each(&|observer| observer.monitor_acted(stuck, action));
     }
 }
 
 impl raddle_blocking::JobObserver for ObserverList<SharedJobObserver> {
     fn queued(&self, job: JobMeta) {
-        self.each(|observer| observer.queued(job));
+        self.each(&|observer| observer.queued(job));
     }
 
     fn started(&self, job: JobMeta) {
-        self.each(|observer| observer.started(job));
+        self.each(&|observer| observer.started(job));
     }
 
     fn finished(&self, job: JobMeta) {
-        self.each(|observer| observer.finished(job));
+        self.each(&|observer| observer.finished(job));
     }
 
     fn dropped(&self, job: JobMeta) {
-        self.each(|observer| observer.dropped(job));
+        self.each(&|observer| observer.dropped(job));
     }
 }
 

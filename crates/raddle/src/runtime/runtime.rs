@@ -10,7 +10,7 @@ use raddle_primitives::random::Random;
 use raddle_primitives::sync::Mutex;
 use raddle_primitives::thread;
 
-use crate::runtime::blocking::{BlockingJob, HandoffJob};
+use crate::runtime::blocking::PoolOwner;
 use crate::runtime::context::{self, EnterGuard};
 use crate::runtime::tools::Running;
 use crate::runtime::{Handle, RuntimeMetrics};
@@ -48,7 +48,7 @@ pub struct Runtime {
 /// The parts of a runtime that must be shut down, in this order.
 struct Parts {
     scheduler: Scheduler,
-    blocking: raddle_blocking::Pool<BlockingJob>,
+    blocking: Box<dyn PoolOwner>,
     tools: Vec<Box<dyn Running>>,
 }
 
@@ -70,7 +70,7 @@ pub(crate) enum Scheduler {
     MultiThread {
         pool: raddle_sched::Pool,
         /// The threads that take over workers whose own threads block.
-        handoffs: raddle_blocking::Pool<HandoffJob>,
+        handoffs: Box<dyn PoolOwner>,
     },
 }
 
@@ -102,7 +102,7 @@ impl Runtime {
     pub(crate) fn from_parts(
         handle: Handle,
         scheduler: Scheduler,
-        blocking: raddle_blocking::Pool<BlockingJob>,
+        blocking: Box<dyn PoolOwner>,
     ) -> Self {
         Self {
             handle,
@@ -407,19 +407,18 @@ impl Parts {
         // UNRANKED: only one of the two threads locks it, so no thread waits for it.
         let parts = Arc::new(Mutex::new(Some(self)));
         let theirs = (Arc::clone(&parts), handle.clone());
-        let spawned = thread::Builder::new()
-            .name("raddle-shutdown".to_owned())
-            .spawn(move || {
-                let (parts, handle) = theirs;
-                let parts = parts.lock().take();
-                if let Some(mut parts) = parts {
-                    let stopped = parts.shut_down(&handle, wait);
-                    if wait.is_some() {
-                        parts.report(stopped);
-                    }
+        let shut_down = move || {
+            let (parts, handle) = theirs;
+            let parts = parts.lock().take();
+            if let Some(mut parts) = parts {
+                let stopped = parts.shut_down(&handle, wait);
+                if wait.is_some() {
+                    parts.report(stopped);
                 }
-            });
-        if spawned.is_err() {
+            }
+        };
+        let builder = thread::Builder::new().name("raddle-shutdown".to_owned());
+        if thread::spawn_boxed(builder, Box::new(shut_down)).is_err() {
             let parts = parts.lock().take();
             if let Some(mut parts) = parts {
                 parts.shut_down(&handle, Some(Duration::ZERO));

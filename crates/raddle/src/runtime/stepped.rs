@@ -13,7 +13,7 @@ use raddle_timer::Instant;
 pub use raddle_blocking::JobObserver;
 pub use raddle_sched::{MonitorCheck, Observer};
 
-use crate::runtime::blocking::BlockingJob;
+use crate::runtime::blocking::PoolOwner;
 use crate::runtime::context;
 use crate::runtime::tools::Tools;
 use crate::runtime::{Builder, Handle};
@@ -46,7 +46,7 @@ pub trait Stepper: Send + Sync {
 pub struct SteppedRuntime {
     handle: Handle,
     monitor: Monitor,
-    blocking: raddle_blocking::Pool<BlockingJob>,
+    blocking: Box<dyn PoolOwner>,
 }
 
 /// A worker of a stepped runtime.

@@ -12,7 +12,7 @@
 )]
 
 use std::any::Any;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Write as _};
 use std::sync::{Arc, OnceLock};
@@ -51,7 +51,7 @@ pub(crate) struct Tools {
     pub(crate) running: Vec<Box<dyn Running>>,
     /// Whether the scheduler measures times on a sample.
     pub(crate) samples_times: bool,
-    selected: BTreeSet<Tool>,
+    selected: Vec<Tool>,
 }
 
 /// Values that the handles of the runtime and other tools look up by type.

@@ -7,7 +7,7 @@ use raddle_primitives::random::Random;
 use raddle_sched::Pool;
 
 use super::{Builder, MAX_WORKERS, ThreadName};
-use crate::runtime::blocking::{self, BlockingJob, HandoffJob};
+use crate::runtime::blocking::{self, PoolJob, PoolOwner};
 use crate::runtime::context::{self, OwnThread};
 use crate::runtime::driver::RuntimeDriver;
 use crate::runtime::handle::Inner;
@@ -84,7 +84,7 @@ impl Builder {
                     // it. The monitor starts a spare worker again later, if it is dropped.
                     handoff: Some(Arc::new(move |handoff| {
                         let is_spare = handoff.worker() >= workers;
-                        let job = HandoffJob(handoff);
+                        let job = PoolJob::Handoff(handoff);
                         drop(match is_spare {
                             true => jobs.submit_now(job),
                             false => jobs.submit(job),
@@ -94,6 +94,7 @@ impl Builder {
                 };
                 let pool = Pool::start(config, drivers)?;
                 let handle = pool.handle().clone();
+                let handoffs = Box::new(handoffs);
                 (Scheduler::MultiThread { pool, handoffs }, handle)
             }
         };
@@ -132,8 +133,12 @@ impl Builder {
         &self,
         drivers: &[RuntimeDriver],
         tools: &mut Tools,
-    ) -> (Arc<Inner>, raddle_blocking::Pool<BlockingJob>) {
+    ) -> (Arc<Inner>, Box<dyn PoolOwner>) {
         raddle_task::blocking::set_submit(blocking::submit_to_current);
+        let mut handles = Vec::new();
+        for driver in drivers {
+            handles.extend(driver.handles());
+        }
         let mut blocking = None;
         let inner = Arc::new_cyclic(|inner| {
             let observer = tools.observers.job_observer();
@@ -145,7 +150,7 @@ impl Builder {
             let pool = blocking.insert(pool);
             Inner {
                 scheduler: OnceLock::new(),
-                drivers: drivers.iter().flat_map(RuntimeDriver::handles).collect(),
+                drivers: handles.into(),
                 blocking: pool.handle().clone(),
                 flavor: self.flavor,
                 name: self.name.clone(),
@@ -154,7 +159,7 @@ impl Builder {
             }
         });
         let blocking = blocking.expect("the closure that makes the handle sets it");
-        (inner, blocking)
+        (inner, Box::new(blocking))
     }
 
     /// Builds a runtime that stays on the calling thread; otherwise like [`build`](Self::build).
@@ -279,13 +284,13 @@ impl Builder {
     }
 
     /// Makes a pool of threads for blocking jobs, which run inside the runtime.
-    fn thread_pool<J: raddle_blocking::Job>(
+    fn thread_pool(
         &self,
         inner: &Weak<Inner>,
         max_threads: usize,
         thread_name: Option<&ThreadName>,
         observer: Option<Arc<dyn raddle_blocking::JobObserver>>,
-    ) -> raddle_blocking::Pool<J> {
+    ) -> raddle_blocking::Pool<PoolJob> {
         let around = self.around(inner, |handle, _, run| {
             let _guard = handle.enter();
             run();
