@@ -103,9 +103,9 @@ macro_rules! select {
 ///
 /// A handler that is a block needs no comma after it. Any other handler needs one, unless it is the
 /// last. A block is first matched by its braces: if another macro passes on an expression, the
-/// fragment `block` stops the compilation instead of failing to match. The last
-/// three rules are for a block that another macro passes on, for a branch whose handler is not
-/// right, and for what is not a branch.
+/// fragment `block` stops the compilation instead of failing to match. The last three rules are for
+/// a block that another macro passes on, for a branch whose handler is not right, and for what is
+/// not a branch.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __select_branches {
