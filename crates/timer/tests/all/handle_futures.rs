@@ -176,7 +176,7 @@ fn a_future_of_a_handle_whose_timers_have_shut_down_panics_when_it_is_polled() {
     for (name, poll) in polls {
         let polled = catch_unwind(AssertUnwindSafe(|| poll(&handle)));
         let panic = polled.expect_err(name);
-        let message = panic.downcast_ref::<&str>().expect("a plain message");
+        let message = panic.downcast_ref::<String>().expect("a text");
         assert!(
             message.starts_with("the timers have shut down"),
             "{name}: {message}"

@@ -52,7 +52,7 @@ fn poll(sleep: Pin<&mut Sleep>, waker: &Waker) -> Poll<()> {
 fn try_poll(sleep: Pin<&mut Sleep>, waker: &Waker) -> Option<Poll<()>> {
     match catch_unwind(AssertUnwindSafe(|| poll(sleep, waker))) {
         Ok(polled) => Some(polled),
-        Err(panic) => match panic.downcast_ref::<&str>() {
+        Err(panic) => match panic.downcast_ref::<String>() {
             Some(message) if message.starts_with("the timers have shut down") => None,
             _ => resume_unwind(panic),
         },
