@@ -146,8 +146,8 @@ fn too_many(code: &str, errors: &[Diagnostic]) -> Option<String> {
         .then(|| format!("{} errors instead of {expected}", errors.len()))
 }
 
-/// Returns whether the message, a label or a note has the text. The rendered error would always have
-/// it, in the line of the program.
+/// Returns whether the message, a label or a note has the text. The rendered error would always
+/// have it, in the line of the program.
 fn says(error: &Diagnostic, text: &str) -> bool {
     let labels = error.spans.iter().filter_map(|span| span.label.as_ref());
     error.message.contains(text)

@@ -82,8 +82,8 @@ pub struct Config {
     /// Whether the tasks behind a poll that does not return go to other workers: to parked ones, or
     /// else to spare ones. One thread of the process checks for such polls while workers run.
     pub has_monitor: bool,
-    /// The highest number of spare workers, up to [`MAX_WORKERS`](Self::MAX_WORKERS). While tasks or
-    /// events wait behind long polls and no worker is parked, spare workers run what waits.
+    /// The highest number of spare workers, up to [`MAX_WORKERS`](Self::MAX_WORKERS). While tasks
+    /// or events wait behind long polls and no worker is parked, spare workers run what waits.
     /// [`handoff`](Self::handoff) starts their threads; without one there are no spare workers.
     /// [`Policy::Sharded`] and the current-thread scheduler cannot have any.
     pub max_spare_workers: usize,

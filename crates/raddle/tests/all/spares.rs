@@ -53,7 +53,8 @@ fn stuck(builder: &mut Builder) -> (Runtime, Stuck) {
 }
 
 /// Makes all workers of a runtime poll tasks whose polls do not return. If the system does not run
-/// the thread of a worker for some milliseconds, a spare worker takes its task, and another follows.
+/// the thread of a worker for some milliseconds, a spare worker takes its task, and another task
+/// follows.
 pub(crate) fn block_workers(runtime: &Runtime) -> Stuck {
     let mut stuck = Stuck { tasks: Vec::new() };
     let mut free: BTreeSet<usize> = (0..runtime.metrics().num_workers()).collect();

@@ -301,8 +301,8 @@ impl Queues {
         self.force_notify.set(true);
     }
 
-    /// Queues a task behind the others. Inlined, since a task that yields passes here each time, and
-    /// the compiler may judge otherwise.
+    /// Queues a task behind the others.
+    // `inline` alone was not enough: the call cost each yield of a task 5 % more instructions.
     #[inline(always)]
     fn push_back(&self, task: Task) {
         match self.policy {
